@@ -5,6 +5,7 @@
 #include "warren/api/measure_gather.hpp"
 
 #include "command.hpp"
+#include "mode.hpp"
 #include "option_rules.hpp"
 #include "session.hpp"
 #include "text.hpp"
@@ -29,6 +30,7 @@ void set_json(Json& json, const api::GatherTrialOptions& options,
   json["skew"] = options.skew;
   if (options.placement != "device") json["order"] = figures.is_sorted ? "sorted" : "asked";
   json["bytes_per_second"] = figures.rate;
+  set_bytes_between_hosts(json, figures.bytes_between_hosts);
   json["limit_bytes_per_second"] = figures.limit;
   json["fraction_of_limit"] = figures.fraction;
   if (options.strategy == "messages") {

@@ -32,8 +32,9 @@ constexpr std::array<std::string_view, 15> kTeamCommands = {
     "bc",      "bfs",    "cc",    "core", "gather", "info",  "lookup",   "pagerank",
     "predict", "sample", "sddmm", "spmm", "sssp",   "train", "triangles"};
 /// Those of them that have ranks on several.
-constexpr std::array<std::string_view, 9> kHostsCommands = {
-    "bfs", "cc", "info", "pagerank", "predict", "sddmm", "spmm", "sssp", "train"};
+constexpr std::array<std::string_view, 12> kHostsCommands = {
+    "bfs",     "cc",     "gather", "info", "lookup", "pagerank",
+    "predict", "sample", "sddmm",  "spmm", "sssp",   "train"};
 
 std::unique_ptr<Processes>& membership() {
   static std::unique_ptr<Processes> processes;

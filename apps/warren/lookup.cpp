@@ -3,6 +3,7 @@
 
 #include "command.hpp"
 #include "lookup_options.hpp"
+#include "mode.hpp"
 #include "option_rules.hpp"
 #include "text.hpp"
 
@@ -77,6 +78,7 @@ Json fields_of(const api::LookupTrialOptions& options, const api::LookupFigures&
                {"rows_moved", figures.rows_moved},
                {"max_relative_error", options.verify ? Json(figures.error) : Json(nullptr)},
                {"verified", options.verify ? Json(figures.is_right) : Json(nullptr)}};
+  set_bytes_between_hosts(json, figures.bytes_between_hosts);
   if (!figures.why.empty()) json["why"] = figures.why;
   if (options.interact) {
     json["features"] = options.features;

@@ -5,6 +5,7 @@
 #include "warren/api/measure_sampling.hpp"
 
 #include "command.hpp"
+#include "mode.hpp"
 #include "option_rules.hpp"
 #include "text.hpp"
 #include "traversal_graph.hpp"
@@ -39,6 +40,7 @@ void set_json(Json& json, const SampleCommand& command, const api::SamplingFigur
   json["edges_placement"] = command.traversal.edges;
   json["edges_per_second"] = figures.edges_per_second;
   json["batches_per_second"] = figures.batches_per_second;
+  set_bytes_between_hosts(json, figures.bytes_between_hosts);
   json["sampled_edges"] = figures.edges;
   json["sampled_vertices"] = figures.vertices;
   json["sampler_bytes"] = figures.bytes;

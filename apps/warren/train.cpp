@@ -89,7 +89,9 @@ void report_batches(Session& session, const learn::TrainOptions& train,
   json["edges_placement"] = train.sampled->edges == graph::EdgesPlacement::host ? "host"
                             : train.sampled->replicate_edges                    ? "replicated"
                                                                                 : "device";
-  json["placement"] = train.sampled->cached > 0.0 ? "cached" : name_of(train.sampled->features);
+  json["placement"] = train.sampled->cached > 0.0        ? "cached"
+                      : train.sampled->exchange_features ? "exchanged"
+                                                         : name_of(train.sampled->features);
   if (train.sampled->cached > 0.0) json["hit_rate"] = outcome.hit_rate;
   const learn::EpochRecord& last = outcome.epochs.back();
   if (train.sampled->pad) {
@@ -109,8 +111,8 @@ void report_batches(Session& session, const learn::TrainOptions& train,
 /// How rows of other ranks entered the sums.
 void report_exchange(Session& session, const learn::TrainOptions& train,
                      const api::TrainingOutcome& outcome) {
-  if (train.sampled) return;
   set_bytes_between_hosts(session.json(), outcome.bytes_between_hosts);
+  if (train.sampled) return;
   const learn::ExchangeReport& exchange = outcome.exchange;
   session.json()["strategy"] = api::strategy_of(exchange);
   session.json()["strategy_reason"] = exchange.reason;

@@ -125,7 +125,8 @@ void add_sampled_options(CLI::App& train, TrainCommand& o) {
            "HOW");
   add_text(train, "--placement", o.train.placement,
            "Of sampled, the features: device (spread over the devices), replicated, host, "
-           "cached (in host memory, the most wanted rows on the devices, too), auto "
+           "cached (in host memory, the most wanted rows on the devices, too), exchanged (on "
+           "the CPU: each row on one rank of all hosts, which a batch's rows are asked of), auto "
            "(replicated on several GPUs of which they fill a sixteenth at most, else device) "
            "(auto)",
            "WHERE");

@@ -3,12 +3,16 @@
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from conftest import HANG_SECONDS, ROOT, environment
+from conftest import HANG_SECONDS, PACKAGE, ROOT, environment
+
+PLUGIN = Path(os.environ.get("WARREN_MPI") or PACKAGE / "libwarren_mpi.so")
 
 SCRIPT = """
 import json, warren
@@ -95,6 +99,43 @@ def test_each_samples_and_gathers_for_itself():
     assert [len(rank["found"]) for rank in drawn] == [3, 9, 15]
     # Of the same seeds with the same number each draws its own.
     assert len({tuple(rank["same"]) for rank in drawn}) == 3
+
+
+HOSTS = """
+import json, warren
+import numpy as np
+ranks = warren.join_processes()
+graph = warren.generate("kron:8", symmetrize=True)
+values = np.arange(3000, dtype=np.float32).reshape(1000, 3)
+table = warren.Table(values)
+ids = np.arange(0, 1000, 7)
+assert np.array_equal(table.gather(ids), values[ids])
+assert np.array_equal(table.gather(ids + ranks.rank, own=True), values[ids + ranks.rank])
+sums = warren.lookup(table, ids, np.arange(0, len(ids), 5))
+batches = warren.sample_batches(graph, np.arange(40), [4, 3], batch_size=16)
+# Each as often as it likes, but for the first time.
+for at in range(1 + 2 * ranks.rank):
+    own = warren.sample_batches(graph, np.arange(40), [4, 3], batch_size=16, own=True)
+data = warren.read_dataset("community:600,6", features=5, classes=3)
+where = {"devices": 4} if ranks.size == 1 else {}
+trained = warren.train(data, "sage", "sampled", fanout=[4, 3], batch=5, hidden=8, epochs=2, device="cpu", **where)
+print(json.dumps({"sums": np.asarray(sums).tolist(), "vertices": [[int(v) for v in batch.vertices] for batch in batches], "losses": [epoch["loss"] for epoch in trained.history]}))
+"""
+
+
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="there is no mpirun")
+@pytest.mark.skipif(not PLUGIN.exists(), reason="this build found no MPI")
+def test_on_several_hosts(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(HOSTS, encoding="utf-8")
+    variables = {"WARREN_TEST_HOSTS": "2", "WARREN_MPI": str(PLUGIN), "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", "4", sys.executable, str(script)]
+    out = subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANG_SECONDS, env={**environment(), **variables}).stdout
+    told = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    assert len(told) == 4 and all(rank == told[0] for rank in told)
+    alone = json.loads(subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True, env=environment()).stdout)
+    assert told[0]["sums"] == alone["sums"] and told[0]["vertices"] == alone["vertices"]
+    assert told[0]["losses"] == pytest.approx(alone["losses"], rel=5e-5)
 
 
 def test_own_without_processes():

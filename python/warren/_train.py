@@ -28,7 +28,7 @@ NAMES: dict[str, dict[Any, int]] = {
     "norm": {None: 0, "none": 1, "batch": 2, "layer": 3}, "type": {"float32": 0, "float16": 1, "bfloat16": 2, "fp16": 3, "bf16": 4},
     "optimizer": {"adam": 0, "adamw": 1, "sgd": 2}, "schedule": {"constant": 0, "cosine": 1, "step": 2}, "normalize": {"auto": 0, "rows": 1, "none": 2},
     "method": {"ranges": 0, "random": 1, "degree": 2, "rabbit": 3, "metis": 4}, "reorder": {"none": 0, "rabbit": 1, "degree": 2, "random": 3},
-    "evaluation": {None: 0, "exact": 1, "sampled": 2}, "placement": {None: 0, "auto": 1, "device": 2, "replicated": 3, "host": 4, "cached": 5},
+    "evaluation": {None: 0, "exact": 1, "sampled": 2}, "placement": {None: 0, "auto": 1, "device": 2, "replicated": 3, "host": 4, "cached": 5, "exchanged": 6},
     "cache_by": {None: 0, "degree": 1, "presampling": 2}, "edges": {None: 0, "auto": 1, "device": 2, "replicated": 3, "host": 4}}
 # Least and largest; None may be given where the default is None.
 NUMBERS = {"layers": (1, 64), "hidden": (1, 2**20), "heads": (1, 1024), "warmup": (0, 10**6), "epochs": (1, 10**7), "patience": (0, 10**7), "batch": (1, 2**30),

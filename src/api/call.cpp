@@ -13,6 +13,7 @@
 #include "warren/exec/memory.hpp"
 #include "warren/graph/generate_shard.hpp"
 #include "warren/graph/in_edges.hpp"
+#include "warren/graph/merged_cuts.hpp"
 #include "warren/graph/transform.hpp"
 #include "warren/team/processes.hpp"
 
@@ -134,9 +135,7 @@ Place place_of(const Teams& teams, const std::optional<DeviceKind>& device, int 
   if (const auto* processes = team::Processes::current()) {
     place.ranks = processes->size();
     require(has_hosts || processes->hosts() == 1,
-            "this call has no form for ranks on several hosts yet; bfs, sssp, components, "
-            "pagerank, products and training on the whole graph have: start all ranks on one "
-            "host");
+            "this call has no form for ranks on several hosts yet: start all ranks on one host");
     require(place.kind == DeviceKind::cpu || processes->hosts() == 1,
             "device: ranks on several hosts run on the CPU; GPUs are not there yet");
     require(asked == place.ranks,
@@ -196,7 +195,14 @@ bool Call::draws() const {
 std::shared_ptr<RankGraph> Call::make_part(team::Team& team, const CutGraph& cut) {
   auto made = std::make_shared<RankGraph>();
   if (team.spans_processes()) check_same_graph(team, cut);
-  made->shard = graph::make_shard(team, cut, lists_of(options_));
+  if (options_.of_host && team.spans_hosts()) {
+    team::Team& host = team.of_host();
+    graph::ShardSource of_host = cut;
+    of_host.cuts = graph::merged_cuts(cut.cuts, host.size());
+    made->shard = graph::make_shard(host, of_host, lists_of(options_));
+  } else {
+    made->shard = graph::make_shard(team, cut, lists_of(options_));
+  }
   if (!made->shard.has_in() && made->shard.vertices > 0)
     graph::add_in_edges(exec::Stream(team.device()), made->shard);
   made->order = cut.order;
@@ -238,8 +244,11 @@ void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
   std::shared_ptr<const CutGraph> cut;
   if (!is_drawn)
     cut = state.source(place_.ranks, options_.edges, in_edges, teams_, options_.placement);
-  const RankStore::Key key{state.number(),
-                           state.part_of(options_.edges, options_.placement, teams_)};
+  // Where all ranks are on one host, parts over those of a host are the same.
+  const auto* processes = team::Processes::current();
+  const bool is_of_host = options_.of_host && processes != nullptr && processes->hosts() > 1;
+  const int placed = state.part_of(options_.edges, options_.placement, teams_);
+  const RankStore::Key key{state.number(), is_of_host ? -1 - placed : placed};
   teams_->run(place_, state.number(), [&](team::Team& team, RankStore& store) {
     MemoryLimit limit(team, options_.placement.device_memory);
     std::shared_ptr<void>& kept = store[key];
@@ -251,7 +260,8 @@ void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
     if (team.reports()) order_ = part.order;
     const std::uint64_t sent = team.bytes_between_hosts();
     work(team, part);
-    if (team.spans_hosts()) info.bytes_between_hosts += bytes_between_hosts(team, sent);
+    if (team.spans_hosts() && !options_.own)
+      info.bytes_between_hosts += bytes_between_hosts(team, sent);
     limit.finish();
   });
   if (!is_logged(LogLevel::debug)) return;

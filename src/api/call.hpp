@@ -103,6 +103,11 @@ struct CallOptions {
   int devices = 0;
   std::optional<Session> session;
   int gpu = -1;  ///< Of the caller's arrays: a call of one rank runs there.
+  /// Parts of the graph are over the ranks of a host (Team::of_host()), of which each has all:
+  /// what reads other ranks' lists where they lie.
+  bool of_host = false;
+  /// Each rank makes the call at a time of its own, but for the first time: nothing is told to all.
+  bool own = false;
 };
 
 template <class Options>
@@ -116,6 +121,7 @@ CallOptions call_options(std::optional<traverse::Traversal> traversal, const Opt
   if constexpr (requires { options.run.repeat; }) call.run = options.run;
   if constexpr (requires { options.mode; }) call.mode = options.mode;
   if constexpr (requires { options.edges; }) call.edges = options.edges;
+  if constexpr (requires { options.of_host; }) call.of_host = options.of_host;
   return call;
 }
 

@@ -54,7 +54,7 @@ GatheredRows gather_rows(TableState& table, const IdsView& ids, bool own) {
     all.memory = rows.take_memory();
     return all;
   }
-  table.run([&](team::Team& team, RankTable& mine) {
+  all.info.bytes_between_hosts = table.run([&](team::Team& team, RankTable& mine) {
     const std::vector<std::uint64_t> cuts = equal_shares(ids.size(), team.size());
     const auto rank = static_cast<std::size_t>(team.rank());
     const IdsView share = ids.part(cuts[rank], cuts[rank + 1] - cuts[rank]);

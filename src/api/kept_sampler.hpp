@@ -36,6 +36,7 @@ struct SamplerKey {
 };
 
 struct KeptSampler : RankSampler {
+  /// `team`: over whose ranks the shard is cut.
   KeptSampler(team::Team& team, const graph::Shard& shard, SamplerKey made_for)
       : key(std::move(made_for)),
         stream(team.device()),

@@ -147,6 +147,7 @@ template <class T>
 std::uint64_t sum_bags(team::Team& team, RankTable& table, const Bags& bags, const Share& share,
                        T* out, double& seconds) {
   const exec::Stream& stream = table.stream;
+  team::Team& host = team.of_host();
   const memory::GlobalView<T> rows = typed<T>(table.view);
   memory::Buffer<std::uint64_t>& moved = table.request.moved;
   if (moved.size() == 0) moved = memory::Buffer<std::uint64_t>(stream.device(), 1);
@@ -160,7 +161,7 @@ std::uint64_t sum_bags(team::Team& team, RankTable& table, const Bags& bags, con
     seconds = api::slowest(team, now_seconds() - begin);
   };
   if (bags.is_plain()) {
-    const auto way = sparse::make_lookup<T>(team, stream, share.offsets, rows.width, bags.strategy);
+    const auto way = sparse::make_lookup<T>(host, stream, share.offsets, rows.width, bags.strategy);
     timed([&] { way->run(rows, share.ids, out, moved.data()); });
   } else if (bags.mode == BagMode::max) {
     memory::Buffer<EdgeOffset> offsets(stream.device(), share.offsets.size());
@@ -197,7 +198,7 @@ LookupResult<T> lookup(const Table<T>& table, const IdsView& ids,
           "offsets: got more bags than memory has addresses for");
   api::Output<T> sums(all.bags * all.columns);
   api::BadId bad;
-  state.run([&](team::Team& team, RankTable& mine) {
+  all.info.bytes_between_hosts = state.run([&](team::Team& team, RankTable& mine) {
     const std::vector<std::uint64_t> cuts = cuts_of(bags, team.size());
     const auto rank = static_cast<std::size_t>(team.rank());
     const Share share(mine, bags, state.rows(), cuts[rank], cuts[rank + 1]);

@@ -59,13 +59,7 @@ class GatherRank {
       : options_(options),
         team_(team),
         stream_(team.device()),
-        table_(timed_setup(team, setup_seconds_,
-                           [&] {
-                             return memory::GlobalArray<float>(
-                                 team, graph::dealt_cuts(options.rows, team.size()), options.k,
-                                 options.placement == "device" ? memory::Placement::device
-                                                               : memory::Placement::host);
-                           })),
+        table_(timed_setup(team, setup_seconds_, [&] { return table_of(options, team); })),
         indices_(team.device(), options.count),
         out_(team.device(), options.count * options.k),
         ordered_(order_options(options)) {
@@ -74,7 +68,8 @@ class GatherRank {
     team.barrier();
     std::vector<std::uint64_t> hot(options.cached_rows());
     std::iota(hot.begin(), hot.end(), std::uint64_t{0});
-    cached_.emplace(team, table_, hot, memory::CacheSpread::automatic, order_options(options));
+    cached_.emplace(team.of_host(), table_, hot, memory::CacheSpread::automatic,
+                    order_options(options));
   }
 
   [[nodiscard]] GatherFigures run() {
@@ -111,6 +106,17 @@ class GatherRank {
   }
 
  private:
+  /// Every host has all rows, spread over its ranks; of messages they are spread over all ranks.
+  [[nodiscard]] static memory::GlobalArray<float> table_of(const GatherTrialOptions& options,
+                                                           team::Team& team) {
+    if (options.strategy == "messages" && team.spans_hosts())
+      return {team, graph::dealt_cuts(options.rows, team.size()), options.k,
+              memory::Placement::device, memory::Reach::moved};
+    team::Team& host = team.of_host();
+    return {host, graph::dealt_cuts(options.rows, host.size()), options.k,
+            options.placement == "device" ? memory::Placement::device : memory::Placement::host};
+  }
+
   void fill() {
     const auto& view = table_.view();
     std::vector<float> part;
@@ -141,7 +147,8 @@ class GatherRank {
                    }));
   }
 
-  /// Copies an equal share of as many elements from each rank's part, front to back.
+  /// Copies an equal share of as many elements from each rank's part, front to back; instead of a
+  /// part on another host from the own one.
   void copy() {
     const auto& view = table_.view();
     const std::uint64_t total = options_.count * options_.k;
@@ -149,10 +156,12 @@ class GatherRank {
     for (std::uint64_t q = 0; q < ranks; ++q) {
       std::uint64_t at = total / ranks * q;
       const std::uint64_t end = q + 1 == ranks ? total : total / ranks * (q + 1);
-      const std::uint64_t available = (view.cuts[q + 1] - view.cuts[q]) * options_.k;
+      const std::uint64_t from =
+          view.base[q] != nullptr ? q : static_cast<std::uint64_t>(view.rank);
+      const std::uint64_t available = (view.cuts[from + 1] - view.cuts[from]) * options_.k;
       while (at < end && available > 0) {
         const std::uint64_t elements = std::min(end - at, available);
-        copy_piece(out_.data() + at, view.base[q], elements);
+        copy_piece(out_.data() + at, view.base[from], elements);
         at += elements;
       }
     }
@@ -227,12 +236,13 @@ void check(const GatherTrialOptions& options) {
 
 GatherFigures measure_gather(const GatherTrialOptions& options) {
   check(options);
-  const SessionRanks ranks(options.session, options.device, options.devices);
+  const SessionRanks ranks(options.session, options.device, options.devices, true);
   GatherFigures figures;
-  ranks.run([&](team::Team& team) {
+  const std::uint64_t bytes = ranks.run([&](team::Team& team) {
     GatherFigures mine = GatherRank(options, team).run();
     if (team.reports()) figures = std::move(mine);
   });
+  figures.bytes_between_hosts = bytes;
   return figures;
 }
 

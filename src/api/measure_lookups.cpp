@@ -28,8 +28,9 @@ class LookupRank {
   LookupRank(const LookupTrialOptions& options, team::Team& team)
       : options_(options),
         team_(team),
+        host_(team.of_host()),
         stream_(team.device()),
-        table_(team, graph::dealt_cuts(options.rows, team.size()), options.k,
+        table_(host_, graph::dealt_cuts(options.rows, host_.size()), options.k,
                memory::Placement::device),
         out_(team.device(), options.batch * options.k) {
     fill();
@@ -43,12 +44,12 @@ class LookupRank {
     mine.lookup = lookup;
     const sparse::LookupChoice choice =
         lookup.strategy == "auto"
-            ? sparse::choose_lookup(team_.size(), static_cast<double>(lookup.bag), sizeof(T),
+            ? sparse::choose_lookup(host_.size(), static_cast<double>(lookup.bag), sizeof(T),
                                     !team_.device().is_cuda())
             : sparse::LookupChoice{sparse::parse_lookup_strategy(lookup.strategy), ""};
     mine.strategy = name_of(choice.strategy);
     mine.why = choice.why;
-    const auto way = sparse::make_lookup<T>(team_, stream_, offsets, options_.k, choice.strategy);
+    const auto way = sparse::make_lookup<T>(host_, stream_, offsets, options_.k, choice.strategy);
     memory::Buffer<std::uint64_t> moved(team_.device(), 1);
     exec::fill_bytes(stream_, moved.data(), 0, sizeof(std::uint64_t));
     way->run(table_.view(), indices_.data(), out_.data(), moved.data());
@@ -160,6 +161,7 @@ class LookupRank {
 
   const LookupTrialOptions& options_;
   team::Team& team_;
+  team::Team& host_;  ///< Over whose ranks the table is spread: each host has all rows.
   exec::Stream stream_;
   memory::GlobalArray<T> table_;
   memory::Buffer<T> out_;
@@ -194,13 +196,15 @@ void check(const LookupTrialOptions& options, const LookupCase& lookup) {
 std::vector<LookupFigures> measure_lookups(const LookupTrialOptions& options,
                                            const std::vector<LookupCase>& cases) {
   for (const LookupCase& lookup : cases) check(options, lookup);
-  const SessionRanks ranks(options.session, options.device, options.devices);
+  const SessionRanks ranks(options.session, options.device, options.devices, true);
   std::vector<LookupFigures> figures(cases.size());
   with_element(options.type, [&](auto kind) {
     ranks.run([&](team::Team& team) {
       LookupRank<decltype(kind)> rank(options, team);
       for (std::size_t i = 0; i < cases.size(); ++i) {
+        const std::uint64_t sent = team.bytes_between_hosts();
         LookupFigures mine = rank.run(cases[i]);
+        if (team.spans_hosts()) mine.bytes_between_hosts = bytes_between_hosts(team, sent);
         if (team.reports()) figures[i] = std::move(mine);
       }
     });

@@ -83,10 +83,11 @@ class SampleRank {
         stream_(team.device()),
         shard_(part.shard),
         own_times_(options.sampler.temporal
-                       ? times_of_shard(times.edges, graph.csr(), part, team.rank())
+                       ? times_of_shard(times.edges, graph.csr(), part, team.of_host().rank())
                        : std::vector<std::int64_t>()),
-        store_(timed_setup(team, setup_seconds_,
-                           [&] { return sample::GraphStore(team, shard_, store_options()); })),
+        store_(timed_setup(
+            team, setup_seconds_,
+            [&] { return sample::GraphStore(team.of_host(), shard_, store_options()); })),
         sampler_(team.device(), store_, options.sampler),
         first_(share(team.rank())),
         end_(share(team.rank() + 1)),
@@ -339,8 +340,12 @@ SamplingFigures measure_sampling(const Graph& graph, const WhereOptions& where,
     times.vertices = sample::read_seed_times(options.seed_times, graph.vertices());
   }
   SamplingFigures figures;
-  on_ranks(graph, where, [&](team::Team& team, const RankPart& part) {
+  WhereOptions on_hosts = where;
+  on_hosts.of_host = true;
+  on_ranks(graph, on_hosts, [&](team::Team& team, const RankPart& part) {
+    const std::uint64_t sent = team.bytes_between_hosts();
     SamplingFigures mine = SampleRank(options, times, team, graph, part).run();
+    if (team.spans_hosts()) mine.bytes_between_hosts = bytes_between_hosts(team, sent);
     if (team.reports()) figures = std::move(mine);
   });
   figures.sampler = sampler;

@@ -18,12 +18,14 @@ using api::RankGraph;
 
 SampleResult sample_with(const Graph& graph, const SampleOptions& options) {
   api::check_sampling(graph, options, 1);
-  Call call(graph, api::call_options(std::nullopt, options));
+  api::CallOptions where = api::call_options(std::nullopt, options);
+  where.of_host = true;
+  Call call(graph, where);
   api::SamplerKey key = api::key_of(options);
   key.batch = options.seeds.size();
   sample::HostBatch found;
   call.run([&](team::Team& team, RankGraph& rank) {
-    api::KeptSampler& kept = api::KeptSampler::of(team, rank, key, true);
+    api::KeptSampler& kept = api::KeptSampler::of(team.of_host(), rank, key, true);
     team.with_peer_memory([&] {
       team.barrier();
       if (team.reports()) {  // Each process samples the same.

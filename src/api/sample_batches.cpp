@@ -244,10 +244,12 @@ SampleBatchesResult sample_all(const Graph& graph, const SampleBatchesOptions& o
   api::check_sampling(graph, options, batches);
   api::CallOptions where = api::call_options(std::nullopt, options);
   where.gpu = options.seeds_in_place.gpu();
-  Call call(graph, where);
-  const auto ranks = static_cast<std::uint64_t>(call.info.devices);
+  where.of_host = true;
   // A process alone is one rank, which has all seeds anyway.
   const bool is_own = options.own && team::Processes::current() != nullptr;
+  where.own = is_own;
+  Call call(graph, where);
+  const auto ranks = static_cast<std::uint64_t>(call.info.devices);
   require(!options.own || is_own || ranks == 1,
           "own: ranks of one process have one caller, and no seeds of their own: start a process "
           "for each rank, or leave it out");
@@ -264,8 +266,9 @@ SampleBatchesResult sample_all(const Graph& graph, const SampleBatchesOptions& o
   std::vector<Sampled> parts(ranks);
   api::BadId bad;
   call.run([&](team::Team& team, RankGraph& rank) {
+    team::Team& host = team.of_host();
     KeptSampler& kept =
-        is_own ? KeptSampler::own(team, rank, key) : KeptSampler::of(team, rank, key, batches == 1);
+        is_own ? KeptSampler::own(host, rank, key) : KeptSampler::of(host, rank, key, batches == 1);
     const auto p = static_cast<std::uint64_t>(team.rank());
     Sampled& mine = parts[team.spans_processes() ? 0 : p];
     mine = {};

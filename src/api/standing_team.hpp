@@ -11,6 +11,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -29,7 +30,8 @@ class RankStore {
 
   [[nodiscard]] std::shared_ptr<void>& operator[](const Key& key) { return kept_[key]; }
   void forget(std::uint64_t owner) {
-    kept_.erase(kept_.lower_bound({owner, 0}), kept_.lower_bound({owner + 1, 0}));
+    constexpr int kFirst = std::numeric_limits<int>::min();
+    kept_.erase(kept_.lower_bound({owner, kFirst}), kept_.lower_bound({owner + 1, kFirst}));
   }
 
  private:

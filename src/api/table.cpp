@@ -72,7 +72,7 @@ TableState::TableState(const ArrayView<unsigned char>& values, std::shared_ptr<v
       hot_(rows_to_cache(options, rows)),
       teams_(session_of(options.session).teams()) {
   const exec::KeepCurrentDevice current;
-  place_ = place_of(*teams_, options.device, options.devices, info_, values.gpu());
+  place_ = place_of(*teams_, options.device, options.devices, info_, values.gpu(), true);
   info_.edges = placement_ == TablePlacement::device ? Edges::device : Edges::host;
   if (place_.kind != DeviceKind::cpu || !values.is_on_gpu()) return;
   auto copied = std::make_shared<memory::HostArray<unsigned char>>(values.size());
@@ -111,36 +111,36 @@ void TableState::check(const BadId& found) const {
       fmt::format("ids[{}]: got {}, expected {}", found.place, as_given(found.number), expected));
 }
 
-std::shared_ptr<RankTable> TableState::make(team::Team& team, const exec::Stream& stream) const {
-  const exec::Device& device = team.device();
+std::shared_ptr<RankTable> TableState::make(team::Team& host, const exec::Stream& stream) const {
+  const exec::Device& device = host.device();
   auto made = std::make_shared<RankTable>(stream);
-  const std::vector<std::uint64_t> cuts = equal_shares(rows_, team.size());
+  const std::vector<std::uint64_t> cuts = equal_shares(rows_, host.size());
   const bool is_there =
       is_in_place(device, values_) &&
-      (!device.is_cuda() || (placement_ == TablePlacement::device && team.size() == 1));
+      (!device.is_cuda() || (placement_ == TablePlacement::device && host.size() == 1));
   if (is_there && placement_ != TablePlacement::cached) {
     if (values_.is_on_gpu()) stream.wait(values_.gpu(), values_.stream());
     auto& view = made->view;
     view.width = row_bytes_;
-    view.rank = team.rank();
-    view.ranks = team.size();
-    view.spans_devices = team.size() > 1;
+    view.rank = host.rank();
+    view.ranks = host.size();
+    view.spans_devices = host.size() > 1;
     std::ranges::copy(cuts, view.cuts);
     for (std::size_t q = 0; q + 1 < cuts.size(); ++q)
       view.base[q] = const_cast<unsigned char*>(values_.data()) + cuts[q] * row_bytes_;
     return made;
   }
   const bool is_near = placement_ == TablePlacement::device;
-  made->rows = {team, cuts, row_bytes_,
+  made->rows = {host, cuts, row_bytes_,
                 is_near ? memory::Placement::device : memory::Placement::host};
   made->view = made->rows.view();
   made->is_far = !is_near;
-  const auto rank = static_cast<std::size_t>(team.rank());
+  const auto rank = static_cast<std::size_t>(host.rank());
   copy_in(stream, values_.part(cuts[rank] * row_bytes_, (cuts[rank + 1] - cuts[rank]) * row_bytes_),
           made->rows.buffer().data());
   made->stream.synchronize();
-  team.barrier();
-  if (is_cached()) made->cached.emplace(team, made->rows, hot_);
+  host.barrier();
+  if (is_cached()) made->cached.emplace(host, made->rows, hot_);
   return made;
 }
 
@@ -150,7 +150,7 @@ RankTable& TableState::part(team::Team& team, RankStore& store) const {
   if (stream == nullptr) stream = std::make_shared<exec::Stream>(team.device());
   std::shared_ptr<void>& kept = store[{number_, 0}];
   if (kept == nullptr) {
-    kept = make(team, *static_cast<exec::Stream*>(stream.get()));
+    kept = make(team.of_host(), *static_cast<exec::Stream*>(stream.get()));
     team.barrier();  // All ranks' rows are there: who reads them for itself waits no more.
   }
   return *static_cast<RankTable*>(kept.get());
@@ -164,15 +164,19 @@ void TableState::run_own(const std::function<void(team::Team&, RankTable&)>& wor
   });
 }
 
-void TableState::run(const std::function<void(team::Team&, RankTable&)>& work) {
+std::uint64_t TableState::run(const std::function<void(team::Team&, RankTable&)>& work) {
+  std::uint64_t bytes = 0;
   teams_->run(place_, number_, [&](team::Team& team, RankStore& store) {
+    const std::uint64_t sent = team.bytes_between_hosts();
     RankTable& mine = part(team, store);
     team.with_peer_memory([&] {
       team.barrier();
       work(team, mine);
       team.barrier();
     });
+    if (team.spans_hosts()) bytes = bytes_between_hosts(team, sent);
   });
+  return bytes;
 }
 
 std::shared_ptr<TableState> make_table(const ArrayView<unsigned char>& values,

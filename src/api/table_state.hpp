@@ -21,7 +21,8 @@
 
 namespace warren::api {
 
-/// One rank's part. Rows are bytes.
+/// One rank's part of a table that is spread over the ranks of its host (Team::of_host()): each
+/// host has all rows. Rows are bytes.
 struct RankTable {
   explicit RankTable(exec::Stream of_rank) : stream(std::move(of_rank)) {}
   exec::Stream stream;
@@ -53,9 +54,9 @@ class TableState {
   /// Throws RowError for one that a rank has found.
   void check(const BadId& found) const;
 
-  /// Runs `work` on every rank, which may read each other's rows. It may be run a second time, if
-  /// memory was short.
-  void run(const std::function<void(team::Team&, RankTable&)>& work);
+  /// Runs `work` on every rank, of which those of a host may read each other's rows. It may be run
+  /// a second time, if memory was short. Returns what all ranks sent to other hosts.
+  std::uint64_t run(const std::function<void(team::Team&, RankTable&)>& work);
   /// Runs it on this process's rank alone, at a time of its own; the first time all ranks do.
   void run_own(const std::function<void(team::Team&, RankTable&)>& work);
   void release();
@@ -63,7 +64,7 @@ class TableState {
  private:
   /// The rank's part, made where it is not there.
   [[nodiscard]] RankTable& part(team::Team& team, RankStore& store) const;
-  [[nodiscard]] std::shared_ptr<RankTable> make(team::Team& team, const exec::Stream& stream) const;
+  [[nodiscard]] std::shared_ptr<RankTable> make(team::Team& host, const exec::Stream& stream) const;
 
   const std::uint64_t number_;
   ArrayView<unsigned char> values_;

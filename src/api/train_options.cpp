@@ -63,7 +63,7 @@ void check_names(const TrainOptions& o) {
   if (!o.norm.empty()) check_choice("--norm", o.norm, {"none", "batch", "layer"});
   check_choice("--evaluation", o.evaluation.value_or("exact"), {"exact", "sampled"});
   check_choice("--placement", o.placement.value_or("auto"),
-               {"auto", "device", "replicated", "host", "cached"});
+               {"auto", "device", "replicated", "host", "cached", "exchanged"});
   check_choice("--cache-by", o.cache_by.value_or("degree"), {"degree", "presampling"});
   check_choice("--edges", o.edges.value_or("auto"), {"auto", "device", "replicated", "host"});
 }
@@ -130,6 +130,7 @@ void add_sampled(learn::TrainOptions& train, const TrainOptions& o) {
   sampled.exact_evaluation = o.evaluation != "sampled";
   if (o.placement == "replicated") sampled.features = memory::Placement::replicated;
   if (o.placement == "host" || o.placement == "cached") sampled.features = memory::Placement::host;
+  sampled.exchange_features = o.placement == "exchanged";
   if (o.placement == "cached") sampled.cached = o.cached.value_or(0.1);
   sampled.pad = o.capture_batches;
   if (o.cache_by == "presampling") sampled.cache_by = learn::CacheBy::presampling;

@@ -75,13 +75,15 @@ void walk_share(Walker& walker, const RandomWalksOptions& options, std::uint64_t
 
 RandomWalksResult walk_all(const Graph& graph, const RandomWalksOptions& options) {
   check(graph, options);
-  Call call(graph, api::call_options(std::nullopt, options));
+  api::CallOptions where = api::call_options(std::nullopt, options);
+  where.of_host = true;
+  Call call(graph, where);
   const std::uint64_t count = options.starts.size();
   const std::uint64_t row = options.length + std::uint64_t{1};
   const std::uint64_t bytes = exec::bytes_of(exec::bytes_of(count, row), sizeof(Vertex));
   std::shared_ptr<api::ArrayMemory> walks;
   call.run([&](team::Team& team, RankGraph& rank) {
-    Walker& walker = Walker::of(team, rank, options.weighted);
+    Walker& walker = Walker::of(team.of_host(), rank, options.weighted);
     const auto ranks = static_cast<std::uint64_t>(team.size());
     const auto r = static_cast<std::uint64_t>(team.rank());
     // Processes each have all of them.

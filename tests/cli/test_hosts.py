@@ -270,11 +270,204 @@ class Training(Hosts):
         self.same(found, alone)
 
 
+class SampledTraining(Hosts):
+    """The same losses as of as many ranks on one host, but for the order in which gradients are added up."""
+
+    GRAPH = ("community:600,6", "--features", 5, "--classes", 3)
+    DEFAULTS = {"--fanout": "4,3", "--hidden": 8, "--batch": 5, "--epochs": 3}
+
+    def arguments(self, graph, options):
+        defaults = (word for name, value in self.DEFAULTS.items() if name not in options for word in (name, value))
+        return ("train", *graph, "--mode", "sampled", *options, *defaults)
+
+    def train(self, ranks, hosts, *options, graph=GRAPH):
+        return json.loads(self.run_hosts(ranks, hosts, *self.arguments(graph, options), "--json", "-"))
+
+    def train_here(self, ranks, *options, graph=GRAPH):
+        return self.succeed_json(*self.arguments(graph, options), "--device", "cpu", "--devices", ranks)
+
+    def same(self, found, wanted):
+        self.assertEqual((found["devices"], found["batches"], found["batch"]), (wanted["devices"], wanted["batches"], wanted["batch"]))
+        self.assertEqual(len(found["epochs"]), len(wanted["epochs"]))
+        for one, other in zip(found["epochs"], wanted["epochs"], strict=True):
+            self.assertAlmostEqual(one["loss"], other["loss"], delta=5e-5 * max(1.0, other["loss"]))
+            self.assertAlmostEqual(one["test_accuracy"], other["test_accuracy"], delta=0.02)
+
+    def agree(self, ranks, hosts, *options, graph=GRAPH):
+        found = self.train(ranks, hosts, *options, graph=graph)
+        self.assertEqual((found["processes"], found["hosts"]), (ranks, hosts))
+        self.assertGreater(found["bytes_between_hosts"], 0)
+        here = self.train_here(ranks, *options, graph=graph)
+        self.same(found, here)
+        # Which neighbours are drawn depends on the ranks alone, and where each host has one the order of sums, too.
+        self.assertEqual(found["sampled_edges"], here["sampled_edges"])
+        if ranks == hosts:
+            self.assertEqual(*([epoch["loss"] for epoch in run["epochs"]] for run in (found, here)))
+        return found
+
+    def test_models(self):
+        for (ranks, hosts), *options in (((4, 2), "gcn"), ((3, 2), "sage"), ((4, 4), "gat", "--heads", 2), ((2, 2), "gatv2"), ((3, 3), "gin"),
+                                         ((3, 2), "gin", "--norm", "batch"), ((4, 2), "sage", "--aggregate", "max")):
+            with self.subTest(ranks=ranks, hosts=hosts, options=options):
+                self.agree(ranks, hosts, "--model", *options)
+
+    def test_weights(self):
+        for (ranks, hosts), *options in (((3, 2), "gcn", "--edge-weights"), ((4, 2), "gat", "--edge-weights"), ((4, 2), "sage", "--weighted", "--replace", "--evaluation", "sampled")):
+            with self.subTest(options=options):
+                self.agree(ranks, hosts, "--weights", "uniform:1:9", "--model", *options)
+
+    def test_options(self):
+        for ranks, hosts, *options in ((4, 2, "--placement", "cached", "--cached", 0.3, "--cache-by", "presampling"), (3, 2, "--placement", "host", "--edges", "host"),
+                                       (4, 2, "--placement", "replicated", "--edges", "replicated", "--method", "random"), (3, 2, "--capture-batches"),
+                                       (4, 2, "--class-weights", "balanced", "--evaluation", "sampled"), (4, 2, "--replace", "--optimizer", "sgd", "--clip", 1)):
+            with self.subTest(options=options):
+                found = self.agree(ranks, hosts, "--model", "gcn", *options)
+                if "cached" in options:
+                    self.assertGreater(found["hit_rate"], 0.3)
+
+    def test_links(self):
+        graph = ("community:600,6", "--features", 5, "--task", "link")
+        for ranks, hosts, *options in ((4, 2), (3, 3, "--evaluation", "sampled"), (3, 2, "--method", "random")):
+            with self.subTest(ranks=ranks, hosts=hosts, options=options):
+                self.agree(ranks, hosts, "--model", "sage", "--epochs", 2, "--batch", 100, *options, graph=graph)
+
+    def test_narrow_numbers(self):
+        """They learn, and a run repeats bit for bit on the same hosts."""
+        runs = [self.train(4, 2, "--model", "sage", "--epochs", 8, "--type", "bfloat16") for _ in range(2)]
+        losses = [[epoch["loss"] for epoch in run["epochs"]] for run in runs]
+        self.assertEqual(*losses)
+        self.assertLess(losses[0][-1], losses[0][0])
+
+    def test_exchanged_features(self):
+        """Where rows come from changes no bit."""
+        for (ranks, hosts), *options in (((4, 2), "gcn"), ((3, 2), "sage", "--type", "bfloat16", "--dropout", 0), ((3, 3), "gat", "--capture-batches")):
+            with self.subTest(options=options):
+                options = ("--epochs", 2, "--evaluation", "sampled", "--model", *options)
+                there, exchanged = (self.train(ranks, hosts, *options, "--placement", placement) for placement in ("device", "exchanged"))
+                self.assertEqual(exchanged["placement"], "exchanged")
+                self.assertEqual(*([epoch["loss"] for epoch in run["epochs"]] for run in (there, exchanged)))
+                self.assertGreater(exchanged["bytes_between_hosts"], there["bytes_between_hosts"])
+
+    def test_bytes_of_exchanged_rows(self):
+        """A row of another host goes over the link once for each batch that reads it."""
+        self.file("ring/graph.el", "0 1\n1 2\n2 3\n3 4\n4 5\n5 6\n6 7\n7 0\n")
+        for split, vertices in (("train", (3, 7)), ("validation", (1, 5)), ("test", (2, 6))):
+            self.file(f"ring/{split}.txt", "".join(f"{v}\n" for v in vertices))
+        self.file("ring/labels.csv", "0\n" * 4 + "1\n" * 4)
+        sent = []
+        for width in (4, 20):
+            self.file("ring/features.csv", (",".join(["1"] * width) + "\n") * 8)
+            options = ("ring", "--model", "sage", "--epochs", 3, "--mode", "sampled", "--fanout=-1", "--batch", 1, "--evaluation", "sampled", "--placement", "exchanged")
+            run = json.loads(self.run_hosts(2, 2, "train", *options, "--json", "-"))
+            self.assertEqual(run["batches"], 1)
+            sent.append(run["bytes_between_hosts"] - 3 * 2 * 4 * run["parameters"])
+        # A batch of vertex v reads v and v + 1. Rank 0 has the vertices 0 to 3, rank 1 the others. Each trains on 3 or on 7, and so reads one row of the other's, and scores three
+        # vertices, the last of which is 3 or 7.
+        self.assertEqual(sent[1] - sent[0], 3 * (2 + 2) * 16 * 4)
+
+    def test_bytes_of_an_epoch(self):
+        """Nothing but gradients, there and back."""
+        epochs = 2
+        for ranks, hosts, *model in ((2, 2, "gcn"), (4, 2, "sage"), (3, 3, "gat"), (3, 2, "gin")):
+            runs = [self.train(ranks, hosts, "--model", *model, "--epochs", epochs, "--evaluation", "sampled", "--hidden", hidden) for hidden in (8, 24)]
+            sent, parameters = ([run[field] for run in runs] for field in ("bytes_between_hosts", "parameters"))
+            once = 2 * 4 * (hosts - 1) * epochs * runs[0]["batches"]
+            self.assertEqual(sent[1] - sent[0], once * (parameters[1] - parameters[0]), model)
+            # Beside gradients: how many there are, losses, accuracies and times, to each rank of another host.
+            self.assertGreater(sent[0], once * parameters[0])
+            self.assertLess(sent[0] - once * parameters[0], (1500 + 100 * epochs * runs[0]["batches"]) * ranks * ranks, model)
+
+    def test_predictions(self):
+        """What hosts have trained one rank reads, and goes on with, and the other way round."""
+        self.train(4, 2, "--model", "sage", "--epochs", 4, "--checkpoint", "model")
+        predict = ("predict", *self.GRAPH, "--checkpoint", "model")
+        self.succeed(*predict, "--output", "alone.txt", "--device", "cpu")
+        self.run_hosts(3, 2, *predict, "--output", "hosts.txt")
+        self.assertEqual((self.folder / "hosts.txt").read_text(), (self.folder / "alone.txt").read_text())
+        wanted = self.train(4, 2, "--model", "sage", "--epochs", 8)
+        for folder in ("fewer", "one"):
+            shutil.copytree(self.folder / "model", self.folder / folder)
+        # On other hosts, and on one.
+        options = ("--model", "sage", "--epochs", 8, "--resume")
+        self.same(self.train(4, 4, *options, "--checkpoint", "fewer"), wanted)
+        self.same(self.train_here(4, *options, "--checkpoint", "one"), wanted)
+        found = self.train(3, 2, *options, "--checkpoint", "model")
+        self.assertEqual((found["resumed_from"], found["epochs_done"]), (4, 8))
+
+    def test_within_an_epoch(self):
+        """A checkpoint within an epoch goes on as it would have, bit for bit, with the same ranks on the same hosts."""
+        graph = ("community:4000,6", "--features", 5, "--classes", 3)
+        options = ("--model", "gcn", "--epochs", 1, "--batch", 1)
+        whole = self.train(4, 2, *options, graph=graph)
+        self.assertGreater(whole["batches"], 40)
+        process = self.start(4, 2, *self.arguments(graph, (*options, "--checkpoint", "model", "--checkpoint-batches", 1)))
+        last = time.monotonic() + PATIENCE
+        while not (self.folder / "model" / "state.safetensors").exists() and process.poll() is None and time.monotonic() < last:
+            time.sleep(0.002)
+        process.send_signal(signal.SIGTERM)
+        self.assertNotEqual(self.finish(process)[0], 0)
+        shutil.copytree(self.folder / "model", self.folder / "other")
+        found = self.train(4, 2, *options, "--checkpoint", "model", "--resume", graph=graph)
+        self.assertEqual(found["epochs"][-1]["loss"], whole["epochs"][-1]["loss"])
+        # With as many ranks on other hosts up to the order of sums.
+        self.same(self.train(4, 4, *options, "--checkpoint", "other", "--resume", graph=graph), found)
+
+
+class Rows(Hosts):
+    """Rows and samples are those of one host, and nothing but results goes between hosts."""
+
+    def run_all(self, ranks, hosts, *arguments):
+        here = self.succeed_json(*arguments, "--device", "cpu", "--devices", ranks)
+        found = json.loads(self.run_hosts(ranks, hosts, *arguments, "--json", "-"))
+        self.assertEqual((found["devices"], found["hosts"], found["verified"]), (ranks, hosts, True))
+        return found, here
+
+    def test_samples(self):
+        options = ("--batch", 50, "--batches", 5, "--verify")
+        for ranks, hosts, *more in ((4, 2), (3, 2, "--weighted", "--weights", "uniform:1:9"), (4, 4, "--replace"), (3, 2, "--labor"), (2, 2, "--disjoint", "--fanout", "4,3"),
+                                    (4, 2, "--weighted", "--replace", "--weights", "uniform:0:3", "--method", "random")):
+            with self.subTest(options=more):
+                found, here = self.run_all(ranks, hosts, "sample", "kron:10", "--symmetrize", *options, *more)
+                self.assertEqual((found["digest"], found["sampled_edges"], found["sampled_vertices"]), (here["digest"], here["sampled_edges"], here["sampled_vertices"]))
+        more = [json.loads(self.run_hosts(4, 2, "sample", "kron:10", "--batch", 50, "--batches", count, "--json", "-"))["bytes_between_hosts"] for count in (4, 40)]
+        self.assertEqual(more[0], more[1])
+
+    def test_samples_in_time(self):
+        edges = [(u, (u * 7 + k) % 60, (u * 31 + k * 17) % 1000) for u in range(60) for k in range(5)]
+        self.file("graph.el", "".join(f"{u} {v}\n" for u, v, _ in edges))
+        self.file("times.txt", "".join(f"{u} {v} {t}\n" for u, v, t in edges))
+        options = ("--temporal", "--times", "times.txt", "--seed-times", 600, "--batch", 10, "--batches", 4, "--fanout", "3,2", "--verify")
+        found, here = self.run_all(4, 2, "sample", "graph.el", *options)
+        self.assertEqual(found["digest"], here["digest"])
+
+    def test_gathers(self):
+        for ranks, hosts, *more in ((4, 2), (3, 2, "--placement", "host"), (4, 2, "--placement", "cached", "--skew", 1), (3, 2, "--strategy", "messages"), (4, 4, "--strategy", "messages")):
+            with self.subTest(options=more):
+                found, here = self.run_all(ranks, hosts, "gather", "--rows", 1000, "--k", 8, "--count", 500, "--verify", *more)
+                if "cached" in more:
+                    self.assertEqual(found["hit_rate"], here["hit_rate"])
+
+    def test_bytes_of_gathers(self):
+        """Each host has all rows: none goes between hosts. By messages each that is asked of another host does."""
+        for ranks, hosts in ((4, 2), (3, 3)):
+            sent = {strategy: [json.loads(self.run_hosts(ranks, hosts, "gather", "--rows", 1000, "--k", k, "--count", 500, "--strategy", strategy, "--json", "-"))["bytes_between_hosts"]
+                               for k in (8, 24)] for strategy in ("direct", "messages")}
+            self.assertEqual(*sent["direct"])
+            rows, rest = divmod(sent["messages"][1] - sent["messages"][0], 2 * 16 * 4)
+            self.assertEqual(rest, 0)
+            # Rows are drawn uniformly.
+            self.assertAlmostEqual(rows / (500 * ranks), (hosts - 1) / hosts, delta=0.06)
+
+    def test_lookups(self):
+        for ranks, hosts, *more in ((4, 2), (3, 2, "--strategy", "owner-sum"), (4, 2, "--strategy", "messages", "--type", "float16"), (2, 2, "--skew", 2)):
+            with self.subTest(options=more):
+                self.run_all(ranks, hosts, "lookup", "--rows", 1000, "--k", 8, "--batch", 64, "--bag", 6, "--verify", *more)
+
+
 class Refusals(Hosts):
     def test_what_has_no_form(self):
-        self.fail_hosts(2, 2, 2, "triangles", "community:600,6", says=["triangles has no ranks on several hosts", "bfs, cc, info, pagerank, predict, sddmm, spmm, sssp, train"])
+        self.fail_hosts(2, 2, 2, "triangles", "community:600,6", says=["triangles has no ranks on several hosts", "bfs, cc, gather, info, lookup, pagerank, predict, sample, sddmm, spmm, sssp, train"])
         self.fail_hosts(2, 2, 2, "bfs", "kron:6", "--mode", "async", says=["asynchronous", "several hosts"])
-        self.fail_hosts(2, 2, 2, "train", "community:600,6", "--features", 4, "--classes", 3, "--mode", "sampled", "--model", "sage", says=["sampled batches", "--mode full"])
 
     def test_strategies_that_read_where_rows_lie(self):
         for strategy in ("broadcast-pipelined", "pull", "once", "staged:chunks=2", "fused", "cover"):
@@ -337,7 +530,8 @@ class Failures(Hosts):
         self.assertIn(f"of 4 (process {ranks[3]}) ended without a word", said[0])
 
     def test_killed_rank_of_training(self):
-        for killed, arguments in enumerate((("train", "community:4000,12", "--features", 16, "--classes", 3, "--epochs", 1000000), ("spmm", "kron:12", "--repeat", 1000000))):
+        train = ("train", "community:4000,12", "--features", 16, "--classes", 3, "--epochs", 1000000)
+        for killed, arguments in enumerate((train, ("spmm", "kron:12", "--repeat", 1000000), (*train, "--mode", "sampled"), (*train, "--mode", "sampled", "--placement", "exchanged"))):
             process = self.start(4, 2, *arguments)
             ranks = self.working_ranks(4)
             begin = time.monotonic()
@@ -427,7 +621,8 @@ class Namespaces(Hosts):
         # The start of mpirun and of MPI, and messages that are empty or tell where something goes.
         most = 3_000_000
         for arguments in (("bfs", "kron:16", "--source", 3, "--verify"), ("pagerank", "kron:16", "--verify"), ("spmm", "kron:14", "--k", 32, "--verify"),
-                          ("train", "community:20000,12", "--features", 32, "--classes", 5, "--epochs", 4)):
+                          ("train", "community:20000,12", "--features", 32, "--classes", 5, "--epochs", 4),
+                          ("train", "community:20000,12", "--features", 32, "--classes", 5, "--epochs", 2, "--mode", "sampled", "--model", "sage")):
             found, beside = self.measure(*arguments)
             self.assertTrue(found.get("verified", True))
             self.assertGreater(beside, 0)

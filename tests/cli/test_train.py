@@ -398,6 +398,9 @@ class Train(ProgramTest):
         for placement in ("device", "replicated", "host", "cached"):
             result = self.succeed_json("train", *options, "--placement", placement)
             self.assertEqual((expected, placement), ([e["loss"] for e in result["epochs"]], result["placement"]))
+        on_cpu = [*options, "--device", "cpu"]
+        result = self.succeed_json("train", *on_cpu, "--placement", "exchanged")
+        self.assertEqual((self.losses(*on_cpu), "exchanged"), ([e["loss"] for e in result["epochs"]], result["placement"]))
         self.assertEqual(expected, self.losses(*options, "--evaluation", "sampled"))
         for edges in ("device", "replicated", "host"):
             result = self.succeed_json("train", *options, "--evaluation", "sampled", "--edges", edges)

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -36,13 +37,57 @@ class PretendMirrors {
   std::map<std::tuple<int, int, std::uint64_t>, std::vector<std::byte>> mirrors_;
 };
 
+/// The ranks' hubs: of all, and of each host's.
+struct PretendHubs {
+  PretendHubs(int ranks, int hosts) : all(std::make_shared<team::ThreadHub>(ranks, nullptr)) {
+    for (int host = 0; host < hosts; ++host)
+      of_hosts.push_back(
+          std::make_shared<team::ThreadHub>((ranks - host + hosts - 1) / hosts, nullptr));
+  }
+  void end(int rank, const std::string& message) const noexcept {
+    all->abort(rank, message);  // First: its cause is the one that is told.
+    for (const auto& hub : of_hosts) hub->abort(rank, message);
+  }
+
+  std::shared_ptr<team::ThreadHub> all;
+  std::vector<std::shared_ptr<team::ThreadHub>> of_hosts;
+};
+
+/// The team of one host's ranks: processes, whose memory all of them have.
+class PretendHost : public team::ThreadTransport {
+ public:
+  PretendHost(const PretendHubs& hubs, int rank_of_all, int hosts)
+      : ThreadTransport(hubs.of_hosts[static_cast<std::size_t>(rank_of_all % hosts)],
+                        rank_of_all / hosts, size_of(hubs, rank_of_all, hosts),
+                        exec::Device::cpu(1)),
+        hubs_(hubs),
+        rank_of_all_(rank_of_all) {}
+
+  [[nodiscard]] bool spans_processes() const override { return true; }
+  void abort(const std::string& message) noexcept override { hubs_.end(rank_of_all_, message); }
+
+ private:
+  static int size_of(const PretendHubs& hubs, int rank_of_all, int hosts) {
+    return static_cast<int>(
+        hubs.of_hosts[static_cast<std::size_t>(rank_of_all % hosts)]->slots.size());
+  }
+
+  const PretendHubs& hubs_;
+  int rank_of_all_;
+};
+
 class PretendHosts : public team::ThreadTransport {
  public:
-  PretendHosts(std::shared_ptr<team::ThreadHub> hub, int rank, int size, int hosts,
-               PretendMirrors& mirrors)
-      : ThreadTransport(std::move(hub), rank, size, exec::Device::cpu(1)),
+  PretendHosts(const PretendHubs& hubs, int rank, int size, int hosts, PretendMirrors& mirrors)
+      : ThreadTransport(hubs.all, rank, size, exec::Device::cpu(1)),
+        hubs_(hubs),
         hosts_(hosts),
         mirrors_(mirrors) {}
+
+  [[nodiscard]] std::unique_ptr<team::Transport> of_host() override {
+    return std::make_unique<PretendHost>(hubs_, rank(), hosts_);
+  }
+  void abort(const std::string& message) noexcept override { hubs_.end(rank(), message); }
 
   [[nodiscard]] bool spans_processes() const override { return true; }
   [[nodiscard]] bool spans_hosts() const override { return true; }
@@ -95,6 +140,7 @@ class PretendHosts : public team::ThreadTransport {
     throw UsageError("what is published lies in no window");
   }
 
+  const PretendHubs& hubs_;
   int hosts_;
   PretendMirrors& mirrors_;
   std::vector<team::Window> windows_;  // In the order in which all ranks share them.
@@ -104,13 +150,13 @@ class PretendHosts : public team::ThreadTransport {
 /// work(team) on each of `ranks` threads, rank q of which is on host q % `hosts`. Throws what the
 /// rank that failed first has thrown.
 inline void run_on_hosts(int ranks, int hosts, const std::function<void(team::Team&)>& work) {
-  const auto hub = std::make_shared<team::ThreadHub>(ranks, nullptr);
+  const PretendHubs hubs(ranks, hosts);
   PretendMirrors mirrors;
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(ranks));
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
-      team::Team team(std::make_unique<PretendHosts>(hub, rank, ranks, hosts, mirrors),
+      team::Team team(std::make_unique<PretendHosts>(hubs, rank, ranks, hosts, mirrors),
                       exec::Device::cpu(1), false, 1);
       try {
         work(team);
@@ -121,7 +167,7 @@ inline void run_on_hosts(int ranks, int hosts, const std::function<void(team::Te
     });
   }
   for (std::thread& thread : threads) thread.join();
-  const int failed = hub->failed_rank();
+  const int failed = hubs.all->failed_rank();
   if (failed >= 0) std::rethrow_exception(errors[static_cast<std::size_t>(failed)]);
 }
 

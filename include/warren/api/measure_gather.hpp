@@ -48,8 +48,9 @@ struct GatherFigures {
   double fraction = 0.0;        ///< rate / limit.
   std::uint64_t wrong = 0;      ///< Where it was verified: elements that are not the table's.
   memory::CacheUse use{};       ///< Of all ranks.
-  sample::ExchangeGatherTimes steps{};  ///< Of "messages".
-  bool is_spread = false;               ///< The cached rows are dealt out over the devices.
+  sample::ExchangeGatherTimes steps{};    ///< Of "messages".
+  bool is_spread = false;                 ///< The cached rows are dealt out over the devices.
+  std::uint64_t bytes_between_hosts = 0;  ///< As RunInfo's, of preparation and all runs.
   bool is_sorted = false;  ///< Rows in host memory were read in the order of addresses.
 };
 

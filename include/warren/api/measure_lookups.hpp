@@ -47,10 +47,11 @@ struct LookupFigures {
   std::vector<double> seconds;           ///< Of each timed run, on the slowest rank.
   std::vector<double> interact_seconds;  ///< Of `interact`, likewise.
   std::uint64_t rows_moved = 0;
-  double error = 0.0;    ///< Where it was verified, in units of the terms' sizes.
-  bool is_right = true;  ///< Whether that is what the type allows.
-  double rate = 0.0;     ///< Rows of all ranks a second, of the median run.
-  double bytes = 0.0;    ///< Bytes of such rows.
+  double error = 0.0;                     ///< Where it was verified, in units of the terms' sizes.
+  bool is_right = true;                   ///< Whether that is what the type allows.
+  double rate = 0.0;                      ///< Rows of all ranks a second, of the median run.
+  double bytes = 0.0;                     ///< Bytes of such rows.
+  std::uint64_t bytes_between_hosts = 0;  ///< As RunInfo's, of all runs.
 };
 
 /// The cases, one after the other, on one table. Throws UsageError, MemoryError.

@@ -39,11 +39,12 @@ struct SamplingFigures {
   double edges_per_second = 0.0;    ///< Of all ranks, by the median run.
   double batches_per_second = 0.0;  ///< Likewise.
   std::uint64_t graph_edges = 0;
-  std::uint64_t edges = 0;     ///< Sampled.
-  std::uint64_t vertices = 0;  ///< Of all batches.
-  std::uint64_t bytes = 0;     ///< Of the samplers' memory, on all ranks.
-  std::uint64_t digest = 0;    ///< Where it was verified: of all batches, in any order.
-  std::string wrong;           ///< The first batch that is no sample of the graph, and why.
+  std::uint64_t edges = 0;                ///< Sampled.
+  std::uint64_t vertices = 0;             ///< Of all batches.
+  std::uint64_t bytes = 0;                ///< Of the samplers' memory, on all ranks.
+  std::uint64_t digest = 0;               ///< Where it was verified: of all batches, in any order.
+  std::uint64_t bytes_between_hosts = 0;  ///< As RunInfo's, of preparation and all runs.
+  std::string wrong;  ///< The first batch that is no sample of the graph, and why.
 };
 
 /// Seeds of a batch are different vertices, a function of the seed and the batch's number. Throws

@@ -24,6 +24,9 @@ struct WhereOptions {
   std::optional<DeviceKind> device{};
   int devices = 0;
   std::optional<Session> session{};
+  /// Of on_ranks(): parts are over the ranks of each host (Team::of_host()), which has all of the
+  /// graph.
+  bool of_host = false;
 };
 
 /// The ranks that a call of `traversal` would run on where neither its options nor the session say

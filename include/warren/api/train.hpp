@@ -86,11 +86,12 @@ struct TrainOptions {
   bool replace = false;                      ///< Draws are of all neighbours each time.
   bool weighted = false;                     ///< Draws go by the graph's weights, 0 or more.
   std::optional<std::string> evaluation{};   ///< "exact" over the whole graph, "sampled".
-  std::optional<std::string> placement{};  ///< Of features: auto, device, replicated, host, cached.
-  std::optional<double> cached{};          ///< Of "cached": the share of rows; 0.1.
-  std::optional<std::string> cache_by{};   ///< Of "cached": degree, presampling.
-  std::optional<std::string> edges{};      ///< Of lists: auto, device, replicated, host.
-  bool capture_batches = false;            ///< Batches are padded to one shape.
+  /// Of features: auto, device, replicated, host, cached, exchanged.
+  std::optional<std::string> placement{};
+  std::optional<double> cached{};         ///< Of "cached": the share of rows; 0.1.
+  std::optional<std::string> cache_by{};  ///< Of "cached": degree, presampling.
+  std::optional<std::string> edges{};     ///< Of lists: auto, device, replicated, host.
+  bool capture_batches = false;           ///< Batches are padded to one shape.
 
   // Of mode "full" on several ranks, models that sum over neighbours (gcn, gin, sage but "max").
   /// How rows of other ranks enter the sums: a strategy of spmm() with its parameters

@@ -24,6 +24,9 @@ struct LoaderOptions {
                                            ///< All or none with edge_weights.
   std::uint64_t width = 0;                 ///< Of features.
   NumberType type = NumberType::float32;   ///< They are stored as.
+  /// The features are gathered by all ranks together, which begin as many batches in one order: of
+  /// batches of nothing, too.
+  bool gathers_together = false;
 };
 
 /// out[i][c] = the features of vertices[i] (ids in the store) times what dropout has for row i and
@@ -63,7 +66,7 @@ struct LoaderTimes {
 };
 
 /// Two batches at a time: one is made while the other is used. Each rank has its own; nothing here
-/// is collective.
+/// is collective, but start() where features are gathered together.
 class BatchLoader {
  public:
   static constexpr std::size_t kPlaces = 2;

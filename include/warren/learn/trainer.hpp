@@ -49,6 +49,10 @@ struct SampledOptions {
   bool exact_evaluation = true;
   /// Of the features: device, replicated, host.
   memory::Placement features = memory::Placement::device;
+  /// Of features on devices, which are CPUs: each row is on one rank of all hosts, and the rows of
+  /// a batch are asked of their ranks and sent. Else each host has all rows, and ranks read them
+  /// where they lie.
+  bool exchange_features = false;
   /// Of features in host memory: the share of rows that devices keep, and which ones.
   double cached = 0.0;
   CacheBy cache_by = CacheBy::degree;

@@ -157,7 +157,7 @@ void BatchLoader::start(const Vertex* seeds, std::uint64_t count, std::uint64_t 
   keep_more(device, slot.features, options_.type,
             exec::bytes_of(batch.feature_rows, options_.width));
   batch.features = slot.features.data();
-  if (batch.vertices != 0) {
+  if (batch.vertices != 0 || options_.gathers_together) {
     Dropout of_rows = dropout;
     of_rows.row_ids = batch.input_ids;
     gather_(stream_, sampled.vertices, batch.vertices, of_rows,

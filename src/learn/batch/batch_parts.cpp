@@ -2,6 +2,7 @@
 #include "learn/batch/batch_parts.hpp"
 
 #include "warren/core/error.hpp"
+#include "warren/graph/merged_cuts.hpp"
 
 namespace warren::learn {
 namespace {
@@ -18,9 +19,9 @@ std::shared_ptr<const graph::Graph> without_loops(std::shared_ptr<const graph::G
       filtered(*graph, [](Vertex v, Vertex w) { return v != w; }));
 }
 
-graph::Shard shard_of(team::Team& team, const GraphPair& graphs, const TrainOptions& options) {
+graph::Shard shard_of(const Spread& spread, const GraphPair& graphs, const TrainOptions& options) {
   const auto& graph = is_attention(options.model.kind) ? without_loops(graphs.out) : graphs.out;
-  return graph::make_shard(team, {graph, nullptr, graphs.cuts}, {options.sampled->edges, 0});
+  return graph::make_shard(spread.team, {graph, nullptr, spread.cuts}, {options.sampled->edges, 0});
 }
 
 sample::StoreOptions store_options(const TrainOptions& options) {
@@ -32,20 +33,20 @@ sample::StoreOptions store_options(const TrainOptions& options) {
 }
 
 /// Beside the lists: on all devices where these are. Empty where nothing is divided by them.
-memory::GlobalArray<float> weighted_degrees_of(Context& context, const GraphPair& graphs,
+memory::GlobalArray<float> weighted_degrees_of(const Spread& spread, const exec::Stream& stream,
+                                               const GraphPair& graphs,
                                                const TrainOptions& options) {
   if (!options.model.edge_weights) return {};
-  team::Team& team = context.team();
-  const auto rank = static_cast<std::size_t>(team.rank());
-  check_edge_weights(*graphs.out, graphs, graphs.cuts[rank], graphs.cuts[rank + 1]);
+  team::Team& team = spread.team;
+  check_edge_weights(*graphs.out, graphs, spread.begin(), spread.end());
   if (options.model.kind != ModelKind::gcn) return {};
   constexpr std::uint64_t kGrain = 1024;
   const bool is_all = options.sampled->replicate_edges;
   memory::GlobalArray<float> degrees(
-      team, graphs.cuts, 1, is_all ? memory::Placement::replicated : memory::Placement::device,
+      team, spread.cuts, 1, is_all ? memory::Placement::replicated : memory::Placement::device,
       memory::Reach::own);
-  const std::uint64_t first = is_all ? 0 : graphs.cuts[rank];
-  const std::uint64_t end = is_all ? graphs.cuts.back() : graphs.cuts[rank + 1];
+  const std::uint64_t first = is_all ? 0 : spread.begin();
+  const std::uint64_t end = is_all ? spread.cuts.back() : spread.end();
   std::vector<float> sums(end - first);
   team.device().pool().parallel_for(
       0, sums.size(), kGrain, [&](std::uint64_t from, std::uint64_t to) {
@@ -53,8 +54,8 @@ memory::GlobalArray<float> weighted_degrees_of(Context& context, const GraphPair
           sums[i] = static_cast<float>(
               1.0 + weighted_degree(*graphs.out, static_cast<Vertex>(first + i)));
       });
-  degrees.buffer().upload(context.stream(), sums);
-  context.stream().synchronize();
+  degrees.buffer().upload(stream, sums);
+  stream.synchronize();
   team.barrier();
   return degrees;
 }
@@ -71,6 +72,7 @@ LoaderOptions loader_options(const Model& model, const TrainOptions& options, st
   loader.replace = options.sampled->replace;
   loader.weighted = options.sampled->weighted;
   loader.width = model.options().features;
+  loader.gathers_together = options.sampled->exchange_features;
   for (std::size_t l = 0; l < model.options().layers; ++l)
     loader.blocks.push_back(model.block_options(l));
   for (BlockOptions& block : loader.blocks) block.weighted_degrees = weighted_degrees.view();
@@ -107,10 +109,11 @@ BatchParts::BatchParts(team::Team& team, const GraphPair& graphs, const Dataset&
                        const TrainOptions& given, std::uint64_t seeds)
     : options(given),
       context(team, {.allow_tf32 = given.allow_tf32}, given.type),
-      shard(shard_of(team, graphs, given)),
-      weighted_degrees(weighted_degrees_of(context, graphs, given)),
-      store(team, shard, store_options(given)),
-      features(make_table(context, graphs, dataset,
+      spread{team.of_host(), graph::merged_cuts(graphs.cuts, team.of_host().size())},
+      shard(shard_of(spread, graphs, given)),
+      weighted_degrees(weighted_degrees_of(spread, context.stream(), graphs, given)),
+      store(spread.team, shard, store_options(given)),
+      features(make_table(spread, context, graphs, dataset,
                           hot_features(context, graphs, dataset, store, given, seeds),
                           *given.sampled)),
       input_ids(team.device(), graphs.input_ids.size()),

@@ -13,6 +13,7 @@
 #include "learn/batch/feature_table.hpp"
 #include "learn/batch/hot_features.hpp"
 #include "learn/batch/input_graph.hpp"
+#include "learn/batch/spread.hpp"
 #include "learn/train/trainer_parts.hpp"
 
 namespace warren::learn {
@@ -73,7 +74,8 @@ struct BatchParts {
   }
 
   TrainOptions options;
-  Context context;
+  Context context;  ///< Of the team of all ranks, which add up their gradients.
+  Spread spread;
   graph::Shard shard;
   /// 1 + the sum of the weights of each vertex' edges, where GCN divides by it.
   memory::GlobalArray<float> weighted_degrees;

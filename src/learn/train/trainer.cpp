@@ -160,11 +160,8 @@ Scores WholeGraph::evaluate(std::uint64_t seed) {
 
 namespace {
 
-const TrainOptions& checked(const team::Team& team, const TrainOptions& options) {
+const TrainOptions& checked(const TrainOptions& options) {
   check(options);
-  require(!options.sampled || !team.spans_hosts(),
-          "training on sampled batches has no form for ranks on several hosts yet: train on the "
-          "whole graph (--mode full), or start all ranks on one host");
   require(!options.links || options.sampled, "link prediction trains on sampled batches");
   require(!options.model.edge_weights || !options.links,
           "edges count their weights where vertices are classified, not in link prediction");
@@ -194,7 +191,7 @@ void check(const TrainOptions& options) {
 
 Trainer::Parts::Parts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
                       const TrainOptions& given)
-    : options(checked(team, given)),
+    : options(checked(given)),
       mark(given.checkpoint.empty() && !given.keeps_mark ? DatasetMark{}
                                                          : mark_of(graphs, dataset)),
       loss(dataset.loss),

@@ -59,6 +59,13 @@ void convert(const exec::Stream& stream, std::uint64_t rows, std::uint64_t width
   if (rows != 0) scale_rows(stream, rows, width, width, nullptr, from, to);
 }
 
+/// Of all vertices, each rank's in its memory. Of ranks on several hosts each host has all.
+memory::GlobalArray<float> embeddings_of(team::Team& team, const std::vector<std::uint64_t>& cuts,
+                                         std::uint64_t width) {
+  if (!team.spans_hosts()) return {team, cuts, width, memory::Placement::device};
+  return {team, cuts, width, memory::Placement::replicated, memory::Reach::published};
+}
+
 class LinkPasses final : public SampledPasses {
  public:
   LinkPasses(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
@@ -67,7 +74,7 @@ class LinkPasses final : public SampledPasses {
         shares_(parts_.shares(options.sampled->batch)),
         drawer_(graphs, options.links->split, options.links->negatives, options.model.seed),
         cuts_(graphs.cuts),
-        embeddings_(team, cuts_, parts_.model.options().classes, memory::Placement::device),
+        embeddings_(embeddings_of(team, cuts_, parts_.model.options().classes)),
         judge_(team, parts_.context.stream(), drawer_, embeddings_),
         slots_(team.device(), LinkBatch::most_words(options.sampled->batch, drawer_.group())) {}
 
@@ -210,6 +217,9 @@ Scores LinkPasses::evaluate(WholeGraph* whole) {
   } else {
     embed();
   }
+  const team::Shown own{.data = embeddings_.local_data(),
+                        .bytes = exec::bytes_of(embeddings_.local_size(), sizeof(float))};
+  parts_.context.team().publish({&own, 1});
   return judge_.scores(parts_.context);
 }
 

@@ -274,6 +274,11 @@ std::unique_ptr<SampledPasses> make_sampled_passes(team::Team& team, const Graph
           "sampling needs one fanout for each layer");
   require(sampled.batch >= 1, "a batch has one seed at least");
   require(sampled.cached >= 0.0 && sampled.cached <= 1.0, "a share of rows is from 0 to 1");
+  require(!sampled.exchange_features || sampled.features == memory::Placement::device,
+          "features that are exchanged are in the memory of the ranks' devices");
+  require(!sampled.exchange_features || !team.device().is_cuda(),
+          "features that are exchanged (--placement exchanged) are those of ranks on the CPU: "
+          "give --placement device, or --device cpu");
   require(!sampled.pad || !options.links, "batches of links are not padded");
   require(!sampled.pad || options.model.norm != NormKind::batch,
           "batches with batch norms are not padded: their moments would be of padding, too");
