@@ -12,8 +12,10 @@
 #include "warren/graph/io.hpp"
 #include "warren/graph/transform.hpp"
 
+#include "api/file_lists.hpp"
 #include "api/graph_state.hpp"
 #include "api/library_words.hpp"
+#include "api/memory_limit.hpp"
 #include "api/teams.hpp"
 
 namespace warren {
@@ -40,9 +42,9 @@ graph::Graph read_file(const api::GraphPlace& place, const graph::BuildOptions& 
 
 /// By id where ids are words, else of the dataset.
 std::vector<std::string> names_of(const api::GraphPlace& place, std::vector<std::string> words,
-                                  const graph::Graph& graph) {
+                                  Vertex vertices) {
   if (!words.empty() || place.names.empty()) return words;
-  return learn::read_names(place.names, graph.vertices);
+  return learn::read_names(place.names, vertices);
 }
 
 /// Of formats whose lines are not looked at one by one.
@@ -80,6 +82,19 @@ Graph read_place(const GraphPlace& place, const std::string& name, const ReadOpt
   facts.session = options.session;
   if (place.generator && options.draws_late && weights.empty())
     return Graph(std::make_shared<GraphState>(Drawing{*place.generator, build}, std::move(facts)));
+  if (auto file = lists_in_file(place, name, options, facts.lists_reason)) {
+    facts.may_have_self_loops = file->may_have_self_loops();
+    facts.names = names_of(place, {}, file->vertices());
+    const auto read = [place, options](exec::ThreadPool& pool) {
+      std::vector<std::string> words;
+      graph::WeightReport weights;
+      graph::Graph graph = read_file(place, build_options(options), options, words, weights, pool);
+      graph::drop_weights(graph);
+      return graph;
+    };
+    return Graph(std::make_shared<GraphState>(FileGraph{std::move(file), read}, std::move(facts)));
+  }
+  const HostMemoryLimit limit(options.host_memory);
   const Session session = session_of(options.session);
   graph::Graph graph;
   session.teams()->on_host([&](exec::ThreadPool& pool) {
@@ -91,7 +106,7 @@ Graph read_place(const GraphPlace& place, const std::string& name, const ReadOpt
     if (options.no_negative_weights) check_not_negative(graph, name, pool);
   });
   facts.are_names_ids = !facts.names.empty();
-  facts.names = names_of(place, std::move(facts.names), graph);
+  facts.names = names_of(place, std::move(facts.names), graph.vertices);
   return Graph(std::make_shared<GraphState>(std::move(graph), std::move(facts)));
 }
 
