@@ -45,7 +45,7 @@ std::string size_of(const GraphPlace& place, const ReadOptions& options) {
 
 std::string cure(const GraphPlace& place, const std::string& name, const ReadOptions& options) {
   return fmt::format(
-      "write it once ('warren convert {}{}{} OUT.wgr', which takes {}) and name that "
+      "write it once ('warren convert {} OUT.wgr{}{}', which takes {}) and name that "
       "file",
       name, options.symmetrize ? " --symmetrize" : "",
       options.drop_self_loops ? " --drop-self-loops" : "", size_of(place, options));
@@ -69,9 +69,21 @@ std::string why_not_in_file(const graph::EdgeFile& file, const ReadOptions& opti
     return "the file does not say that it is symmetric, as --symmetrize would make it";
   if (options.drop_self_loops && file.may_have_self_loops())
     return "the file does not say that it has no self-loops, which --drop-self-loops leaves out";
+  if (options.lists == Lists::fitting && options.weights.empty() &&
+      file.weight_type() != graph::WeightType::none)
+    return "its weights would be left out";
   if (!options.keep_duplicates && file.may_have_parallel_edges())
     return "the file has parallel edges, which would be merged (--keep-duplicates keeps them)";
   return {};
+}
+
+std::string cure_by_file(const GraphPlace& place, const std::string& name,
+                         const ReadOptions& options) {
+  return fmt::format(
+      "raise --host-memory, or use a host with more; bfs, cc and pagerank of a smaller one read "
+      "the "
+      "lists from a .wgr file: {}",
+      cure(place, name, options));
 }
 
 std::shared_ptr<const graph::EdgeFile> lists_in_file(const GraphPlace& place,

@@ -26,4 +26,8 @@ namespace warren::api {
                                                                    const ReadOptions& options,
                                                                    std::string& reason);
 
+/// What helps where a graph does not fit the host's memory.
+[[nodiscard]] std::string cure_by_file(const GraphPlace& place, const std::string& name,
+                                       const ReadOptions& options);
+
 }  // namespace warren::api

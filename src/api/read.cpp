@@ -97,14 +97,22 @@ Graph read_place(const GraphPlace& place, const std::string& name, const ReadOpt
   const HostMemoryLimit limit(options.host_memory);
   const Session session = session_of(options.session);
   graph::Graph graph;
-  session.teams()->on_host([&](exec::ThreadPool& pool) {
+  const auto load = [&](exec::ThreadPool& pool) {
     const TraceSpan span("load graph", 0);
     graph = place.generator ? graph::build(*graph::make_source(*place.generator), build, pool)
                             : read_file(place, build, options, facts.names, facts.weights, pool);
     set_weights(graph, name, weights, "--weights", options.seed, pool);
     if (options.weights == "none") graph::drop_weights(graph);
     if (options.no_negative_weights) check_not_negative(graph, name, pool);
-  });
+  };
+  try {
+    session.teams()->on_host(load);
+  } catch (const MemoryError& error) {
+    // It may still be traversed from a file.
+    if (options.lists != Lists::fitting) throw;
+    throw MemoryError("the host", error.bytes_asked(), error.bytes_free(),
+                      cure_by_file(place, name, options));
+  }
   facts.are_names_ids = !facts.names.empty();
   facts.names = names_of(place, std::move(facts.names), graph.vertices);
   return Graph(std::make_shared<GraphState>(std::move(graph), std::move(facts)));

@@ -135,6 +135,13 @@ EdgeFile::EdgeFile(const std::string& path, const EdgeFileOptions& options)
                       options.window_bytes, PositionedFile::kAlignment));
   require(options.windows >= 2, "windows: expected 2 or more");
   require(options.readers >= 1, "readers: expected 1 or more");
+  read_table();
+  if (ids_.bytes > 0) check_original_ids();
+  read_offsets();
+}
+
+void EdgeFile::read_table() {
+  const std::string& path = file_.path();
   auto mapped = std::make_shared<files::MappedFile>(path);
   const wgr::Header header = wgr::read_header(*mapped, kMaxVertices);
   const std::vector<wgr::Section> sections = wgr::read_sections(*mapped, header);
@@ -187,12 +194,12 @@ EdgeFile::EdgeFile(const std::string& path, const EdgeFileOptions& options)
   targets_ = find(wgr::SectionKind::targets, edges_ * sizeof(Vertex), "targets");
   ids_ = find(wgr::SectionKind::original_ids, header.vertices * sizeof(std::uint64_t), nullptr);
   is_checked_ = std::vector<std::atomic<bool>>(targets_.checksums.size());
-  if (ids_.bytes > 0) {
-    check_original_ids();
-    auto* ids = reinterpret_cast<std::uint64_t*>(const_cast<char*>(mapped->data() + ids_.offset));
-    original_ids_ = memory::HostArray<std::uint64_t>(ids, vertices_, mapped);
-  }
+  if (ids_.bytes == 0) return;
+  auto* ids = reinterpret_cast<std::uint64_t*>(const_cast<char*>(mapped->data() + ids_.offset));
+  original_ids_ = memory::HostArray<std::uint64_t>(ids, vertices_, mapped);
+}
 
+void EdgeFile::read_offsets() {
   has_edges_ = memory::HostArray<std::uint32_t>((std::uint64_t{vertices_} + kBits - 1) / kBits, 0);
   ChunkCutter cutter(chunk_edges(), chunk_rows(), chunks_);
   EdgeOffset before = 0;

@@ -100,7 +100,11 @@ class EdgeFile {
   friend class ListReader;
   static constexpr std::uint64_t kLeastRows = 256;
 
+  /// What is in front of the data.
+  void read_table();
   void check_original_ids() const;
+  /// Looks at every row, and cuts the lists.
+  void read_offsets();
   [[nodiscard]] files::WindowPlaces places(const FileChunk& chunk) const;
   /// Throws InputError for lists that are not those of a graph, and for blocks of the file that are
   /// read for the first time and do not have their checksum.
