@@ -24,9 +24,11 @@ class ListStream {
   ListStream(const exec::Stream& stream, const graph::EdgeFile& file, std::function<void()> check);
 
   /// Brings every list of these chunks to `visit`, a functor for kernels (VisitLists).
-  /// Synchronises. Throws InputError for what cannot be read.
-  template <class Visit>
-  void pass(std::vector<std::uint32_t> chunks, const Visit& visit) {
+  /// Synchronises. `between(windows)` is called behind each window, in the stream's order, with how
+  /// many there were. Throws InputError for what cannot be read.
+  template <class Visit, class Between>
+  void pass(std::vector<std::uint32_t> chunks, const Visit& visit, const Between& between) {
+    std::uint64_t windows = 0;
     reader_.start(std::move(chunks));
     while (const std::optional<graph::FileWindow> window = take()) {
       const ListView lists = bring(*window);
@@ -34,15 +36,18 @@ class ListStream {
         ListVisit<decltype(backend), Visit>::run(stream_, lists, visit);
       });
       give_back();
+      between(++windows);
     }
     finish();
   }
-  /// The same of all chunks.
   template <class Visit>
-  void pass(const Visit& visit) {
+  void pass(std::vector<std::uint32_t> chunks, const Visit& visit) {
+    pass(std::move(chunks), visit, [](std::uint64_t) {});
+  }
+  [[nodiscard]] std::vector<std::uint32_t> all_chunks() const {
     std::vector<std::uint32_t> all(file_.chunks().size());
     std::iota(all.begin(), all.end(), std::uint32_t{0});
-    pass(std::move(all), visit);
+    return all;
   }
   /// kernel(worker, task) for every task. In the stream's order.
   template <class Kernel>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host side of connected components over a file.
+#include <bit>
+
 #include "warren/core/trace.hpp"
 #include "warren/traverse/streamed.hpp"
 
@@ -28,8 +30,16 @@ class StreamedComponentsMemory {
     const double waited_before = lists_.waited_seconds();
     const double start = now_seconds();
     lists_.each(tasks, PlantTrees{parent_->data(), sizes_.data(), n});
-    lists_.pass(LinkEdges{parent_->data(), file_.symmetry() == graph::Symmetry::symmetric});
-    lists_.each(tasks, HangUnderRoots{parent_->data(), n});
+    const HangUnderRoots hang{parent_->data(), n};
+    // Most edges are within a tree by then, which is seen at once where both ends hang under its
+    // root: trees are flattened after 1, 2, 4, ... windows.
+    const auto flatten = [&](std::uint64_t windows) {
+      if (std::has_single_bit(windows)) lists_.each(tasks, hang);
+    };
+    lists_.pass(lists_.all_chunks(),
+                LinkEdges{parent_->data(), file_.symmetry() == graph::Symmetry::symmetric},
+                flatten);
+    lists_.each(tasks, hang);
     exec::fill_bytes(stream_, totals_.data(), 0, sizeof(ComponentTotals));
     lists_.each(tasks, CountLabels{parent_->data(), sizes_.data(), n});
     lists_.each(tasks, SumComponents{sizes_.data(), n, totals_.data()});

@@ -47,7 +47,7 @@ class PulledRanks {
                                                         degree_.data(), vertices_, start});
   }
   void iterate(ListStream& lists, const RankUpdate& update, StreamedSums* sums) {
-    lists.pass(PullRanks<Real>{contribution_.data(), arrived_->data()});
+    lists.pass(lists.all_chunks(), PullRanks<Real>{contribution_.data(), arrived_->data()});
     lists.each(vertex_tasks(vertices_), FinishPull<Real>{contribution_.data(), arrived_->data(),
                                                          degree_.data(), vertices_, update, sums});
   }
@@ -83,7 +83,8 @@ class PushedRanks {
       exec::fill_bytes(lists.stream(), each->data(), 0, each->bytes());
   }
   void iterate(ListStream& lists, const RankUpdate& update, StreamedSums* sums) {
-    lists.pass(PushRanks{arrived_[0]->data(), arrived_[1]->data(), base_, update.damping});
+    lists.pass(lists.all_chunks(),
+               PushRanks{arrived_[0]->data(), arrived_[1]->data(), base_, update.damping});
     lists.each(vertex_tasks(vertices_),
                FinishPush{arrived_[0]->data(), arrived_[1]->data(),
                           has_edges_.size() > 0 ? has_edges_.data() : host_has_edges_, vertices_,
