@@ -171,8 +171,8 @@ class ListReader {
  private:
   const EdgeFile& file_;
   memory::Buffer<char> memory_;
-  files::WindowReader reader_;
   std::vector<std::uint32_t> chunks_;
+  files::WindowReader reader_;  ///< Behind all that its threads look at.
   std::uint64_t checked_before_;
 };
 
