@@ -175,13 +175,13 @@ std::vector<BfsOutcome> search(const BfsCommand& command, const Session& session
   return outcomes;
 }
 
-void set_json(Json& json, const std::vector<BfsOutcome>& outcomes, const std::string& placement,
+void set_json(Json& json, const std::vector<BfsOutcome>& outcomes, const TraversalGraph& input,
               const VertexNames& names) {
   json["seconds"] = all_seconds(outcomes);
   set_fields(json, outcomes.front(), names);
   const RunInfo& info = outcomes.front().result.info;
   set_mode_fields(json, info);
-  json["edges_placement"] = placement;
+  input.set_placement(json);
   set_byte_fields(json, info);
 }
 
@@ -220,7 +220,7 @@ ExitStatus run_together(Session& session, const BfsCommand& command, const Trave
 }
 
 ExitStatus run_bfs(const BfsCommand& command) {
-  check_traversal_options(command.traversal);
+  check_traversal_options(command.traversal, true, !command.together);
   require(!command.together || (command.search.sources > 0 && !command.is_limited() &&
                                 command.traversal.output.empty()),
           "--together searches from --sources N at once, and has no --output, --depth-limit or "
@@ -229,7 +229,8 @@ ExitStatus run_bfs(const BfsCommand& command) {
           "--together has no asynchronous form");
   Session session("bfs", command.common);
   const std::string& output = command.traversal.output;
-  const TraversalGraph input(session, command, {.traversal = traverse::Traversal::bfs});
+  const TraversalGraph input(session, command,
+                             {.traversal = traverse::Traversal::bfs, .streams = !command.together});
   warn_of_weights(session, "breadth-first search");
   if (command.traversal.mode == "async") warn_of_cache(session, command.traversal);
   session.warn_of_seed(input.is_drawn() || command.search.sources > 0);
@@ -245,7 +246,7 @@ ExitStatus run_bfs(const BfsCommand& command) {
   const BfsOutcome& first = outcomes.front();
   if (!output.empty()) write_bfs(output, first, names);
   describe_graph(session, command.graph, input.vertices(), input.graph().edges());
-  set_json(session.json(), outcomes, command.traversal.edges, names);
+  set_json(session.json(), outcomes, input, names);
   if (command.depth_limit) session.json()["depth_limit"] = *command.depth_limit;
   set_targets(session.json(), command.search, names);
   if (command.search.sources > 0) {
@@ -255,6 +256,7 @@ ExitStatus run_bfs(const BfsCommand& command) {
   session.print("breadth-first search from {}{}\n", names.name_and_id(first.source),
                 command.search.why_source());
   print_outcome(session, first, names);
+  input.print_placement(session, first.result.info);
   session.print("{}\n", mode_text(first.result.info));
   session.finish();
   return verification_status(outcomes, names);

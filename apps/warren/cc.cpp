@@ -45,7 +45,7 @@ std::string form_text(const ComponentsResult& result) {
   return "forest";
 }
 
-void set_json(Json& json, const ComponentsResult& result, const std::string& placement) {
+void set_json(Json& json, const ComponentsResult& result, const TraversalGraph& input) {
   json["seconds"] = result.info.run_seconds;
   json["components"] = result.components;
   json["largest"] = result.largest;
@@ -53,7 +53,7 @@ void set_json(Json& json, const ComponentsResult& result, const std::string& pla
   json["form"] = result.form == ComponentsForm::search ? "search" : "forest";
   json["search_levels"] = result.search_levels;
   json["mode"] = "sync";
-  json["edges_placement"] = placement;
+  input.set_placement(json);
   set_byte_fields(json, result.info);
 }
 
@@ -86,11 +86,13 @@ void write_labels(const std::string& path, std::span<const Vertex> labels,
 }
 
 ExitStatus run_cc(const CcCommand& command) {
-  check_traversal_options(command.traversal, false);
+  check_traversal_options(command.traversal, false, true);
   check_form(command);
   Session session("cc", command.common);
   const std::string& output = command.traversal.output;
-  const TraversalGraph input(session, command, {.traversal = traverse::Traversal::components});
+  const TraversalGraph input(
+      session, command,
+      {.traversal = traverse::Traversal::components, .streams = command.form != "search"});
   warn_of_weights(session, "cc");
   session.warn_of_seed(input.is_drawn());
   session.json()["method"] = input.method();
@@ -103,8 +105,9 @@ ExitStatus run_cc(const CcCommand& command) {
   if (!output.empty()) write_labels(output, result.label.host(), input.names());
   const std::uint64_t edges = input.graph().edges();
   describe_graph(session, command.graph, input.vertices(), edges);
-  set_json(session.json(), result, command.traversal.edges);
+  set_json(session.json(), result, input);
   print_outcome(session, result, edges, input.names());
+  input.print_placement(session, result.info);
   session.finish();
   return verification_status(result.info, "the components are wrong");
 }

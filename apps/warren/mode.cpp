@@ -34,6 +34,7 @@ void set_mode_fields(Json& json, const RunInfo& info) {
 
 void set_byte_fields(Json& json, const RunInfo& info) {
   json["bytes_read"] = info.bytes_read;
+  if (info.edges == Edges::file) json["file_wait_seconds"] = info.file_wait_seconds;
   set_bytes_between_hosts(json, info.bytes_between_hosts);
 }
 

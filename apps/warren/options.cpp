@@ -248,27 +248,40 @@ void add_traversal_options(CLI::App& command, TraversalOptions& options) {
            "auto, sync (one step after another), async (as tasks)");
   add_text(command, "--edges", options.edges,
            "Where neighbour lists live: device, host (pinned memory that kernels read in "
-           "place: for graphs larger than the device), compressed-host",
+           "place: for graphs larger than the device), compressed-host; of bfs, cc and pagerank "
+           "file (they stay in the .wgr file that GRAPH is, and are read from there: for graphs "
+           "larger than the host's memory, of which that is the default)",
            "WHERE");
   add_bytes(command, "--cache", options.cache,
             "Of --edges host: device memory that holds lists all the same (default: what is free, "
             "less a margin; 0: none)");
   add_bytes(command, "--device-memory", options.device_memory,
             "Use at most this much memory of each device");
+  add_bytes(
+      command, "--host-memory", options.host_memory,
+      "Use at most this much of the host's memory (default: what is free, within the limit of "
+      "a control group)");
   add_method(command, options.method);
   command.add_flag("--verify", options.verify, "Check the result on the host (exit status 4)");
   add_text(command, "--output", options.output, "The result of every vertex, a line each", "FILE");
 }
 
-void check_traversal_options(const TraversalOptions& options, bool has_async) {
+void check_traversal_options(const TraversalOptions& options, bool has_async, bool streams) {
   if (has_async) {
     check_choice("--mode", options.mode, {"auto", "sync", "async"}, {});
   } else {
     check_choice("--mode", options.mode, {"auto", "sync"}, {"async"});
   }
-  check_choice("--edges", options.edges, {"device", "host", "compressed-host"}, {});
-  require(options.mode != "async" || options.edges != "compressed-host",
-          "--mode async reads plain lists: give --edges device or host");
+  require(streams || options.edges != "file",
+          "--edges file: bfs, cc and pagerank read lists from a file, and this command does not; "
+          "give device, host or compressed-host");
+  check_choice("--edges", options.edges, {"device", "host", "compressed-host", "file"}, {});
+  require(options.mode != "async" || options.edges == "device" || options.edges == "host",
+          "--mode async reads plain lists in memory: give --edges device or host");
+  require(options.edges != "file" || options.method.empty() || options.method == "ranges",
+          fmt::format("--method {}: lists are read in the file's order; leave it out with --edges "
+                      "file",
+                      options.method));
   require(!options.cache || options.edges != "device",
           "--cache is for lists that live elsewhere: give --edges host too");
   require(options.cache.value_or(0) == 0 || options.edges == "host",

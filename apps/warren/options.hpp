@@ -67,14 +67,16 @@ struct TraversalOptions {
   std::string edges = "device";
   std::optional<std::uint64_t> cache;  ///< Bytes; not given: what is free, less a margin.
   std::uint64_t device_memory = 0;  ///< Bytes that each device is believed to have; 0: what it has.
+  std::uint64_t host_memory = 0;    ///< The same of the host.
   std::string method;               ///< Of partition; empty: the command chooses.
   bool verify = false;
   std::string output;
 };
 void add_traversal_options(CLI::App& command, TraversalOptions& options);
 /// Throws UsageError for a value that is none, or is not there yet. `has_async`: the command has an
-/// asynchronous form.
-void check_traversal_options(const TraversalOptions& options, bool has_async = true);
+/// asynchronous form; `streams`: it reads lists from a file as well.
+void check_traversal_options(const TraversalOptions& options, bool has_async = true,
+                             bool streams = false);
 
 /// Throws UsageError unless `value` is one of `available`; for one of `later`, with a message that
 /// says that it is not there yet.

@@ -23,7 +23,7 @@ struct PageRankCommand : TraversalCommand {
   PageRankOptions pagerank;  ///< What the algorithm takes; where it runs is left out.
 };
 
-void set_json(Json& json, const PageRankResult& result, bool weighted, const std::string& placement,
+void set_json(Json& json, const PageRankResult& result, bool weighted, const TraversalGraph& input,
               const VertexNames& names) {
   json["seconds"] = result.info.run_seconds;
   json["weighted"] = weighted;
@@ -40,7 +40,7 @@ void set_json(Json& json, const PageRankResult& result, bool weighted, const std
   }
   json["verified"] = verified(result.info);
   set_mode_fields(json, result.info);
-  json["edges_placement"] = placement;
+  input.set_placement(json);
   set_byte_fields(json, result.info);
 }
 
@@ -74,7 +74,7 @@ void check_weights(const std::string& name, const warren::Graph& graph) {
 }
 
 ExitStatus run_pagerank(const PageRankCommand& command) {
-  check_traversal_options(command.traversal);
+  check_traversal_options(command.traversal, true, true);
   const PageRankOptions& pagerank = command.pagerank;
   require(pagerank.damping < 1.0,
           fmt::format("--damping {}: give a number of at least 0 and below 1", pagerank.damping));
@@ -86,6 +86,9 @@ ExitStatus run_pagerank(const PageRankCommand& command) {
           "--weighted has no asynchronous form: give --mode sync, or leave --mode out");
   require(!pagerank.weighted || command.traversal.edges != "compressed-host",
           "--weighted reads plain lists: give --edges device or host");
+  require(!pagerank.weighted || command.traversal.edges != "file",
+          "--weighted: lists are read from a file without their weights; give --edges device or "
+          "host");
   Session session("pagerank", command.common);
   const std::string& output = command.traversal.output;
   // On a GPU the hubs' contributions, which are read most, must lie together to stay in its caches.
@@ -95,7 +98,8 @@ ExitStatus run_pagerank(const PageRankCommand& command) {
       {.method = fitting,
        .weights = pagerank.weighted,
        .range = pagerank.weighted ? WeightRange::not_negative : WeightRange::any,
-       .traversal = traverse::Traversal::pagerank});
+       .traversal = traverse::Traversal::pagerank,
+       .streams = true});
   if (command.traversal.mode == "async") warn_of_cache(session, command.traversal);
   if (pagerank.weighted) {
     check_weights(command.graph.graph, input.graph());
@@ -118,8 +122,9 @@ ExitStatus run_pagerank(const PageRankCommand& command) {
   if (!output.empty()) write_ranks(output, result.rank.host(), input.names());
   const std::uint64_t edges = input.graph().edges();
   describe_graph(session, command.graph, input.vertices(), edges);
-  set_json(session.json(), result, pagerank.weighted, command.traversal.edges, input.names());
+  set_json(session.json(), result, pagerank.weighted, input, input.names());
   print_outcome(session, result, edges, input.names());
+  input.print_placement(session, result.info);
   session.finish();
   return verification_status(result.info, "the ranks are wrong");
 }

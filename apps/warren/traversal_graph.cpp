@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "traversal_graph.hpp"
 
+#include "warren/core/error.hpp"
+
+#include "text.hpp"
+
 namespace warren::app {
 namespace {
 
@@ -12,14 +16,37 @@ WhereOptions where_of(const Session& session, const TraversalOptions& traversal,
                                           : Mode::asynchronous;
   where.edges = traversal.edges == "device" ? Edges::device
                 : traversal.edges == "host" ? Edges::host
+                : traversal.edges == "file" ? Edges::file
                                             : Edges::compressed_host;
   where.placement = {traversal.method.empty() ? method : traversal.method, session.options().seed,
-                     traversal.cache, traversal.device_memory};
+                     traversal.cache, traversal.device_memory, traversal.host_memory};
   where.session = session.library();
   return where;
 }
 
+/// Where the lists go that --edges leaves open: to the device, unless the host's memory is too
+/// small for all of the graph.
+Lists lists_of(const Session& session, const TraversalOptions& traversal,
+               const GraphWishes& wishes) {
+  if (traversal.edges == "file") return Lists::file;
+  const bool is_open = wishes.streams && !wishes.weights && traversal.mode != "async" &&
+                       !session.options().is_given("--edges") && traversal.method.empty() &&
+                       session.ranks() == 1;
+  return is_open ? Lists::fitting : Lists::memory;
+}
+
 }  // namespace
+
+void TraversalGraph::set_placement(Json& json) const {
+  json["edges_placement"] = edges_;
+  if (is_streamed()) json["edges_reason"] = graph_->lists_reason();
+}
+
+void TraversalGraph::print_placement(Session& session, const RunInfo& info) const {
+  if (!is_streamed()) return;
+  session.row("lists", "in the file ({}): {} read a run, {} waited for it", graph_->lists_reason(),
+              human_bytes(info.bytes_read), duration(info.file_wait_seconds));
+}
 
 void warn_of_cache(const Session& session, const TraversalOptions& traversal) {
   if (session.on_gpu() || traversal.cache.value_or(0) == 0) return;
@@ -36,7 +63,9 @@ void add_options(CLI::App& parser, TraversalCommand& command) {
 
 TraversalGraph::TraversalGraph(Session& session, const TraversalCommand& command,
                                const GraphWishes& wishes)
-    : is_drawn_(false), where_(where_of(session, command.traversal, wishes.method)) {
+    : is_drawn_(false),
+      edges_(command.traversal.edges),
+      where_(where_of(session, command.traversal, wishes.method)) {
   const GraphOptions& options = command.graph;
   const TraversalOptions& traversal = command.traversal;
   if (!traversal.output.empty()) session.writes("--output", traversal.output);
@@ -46,11 +75,18 @@ TraversalGraph::TraversalGraph(Session& session, const TraversalCommand& command
   read.no_negative_weights = wishes.range == WeightRange::not_negative;
   read.exact_decimals = wishes.exact_decimals;
   read.draws_late = session.on_gpu() && !wishes.weights;
+  read.host_memory = traversal.host_memory;
+  read.lists = lists_of(session, traversal, wishes);
   graph_ = read_graph(session, input, options, read);
+  if (graph_->file() != nullptr) {
+    where_.edges = Edges::file;
+    where_.placement.method = "ranges";
+    edges_ = "file";
+  }
   names_ = input.generator ? VertexNames(graph_->vertices()) : VertexNames(*graph_);
   run_.repeat = session.options().repeat;
   run_.verify = traversal.verify;
-  if (!wishes.traversal || !session.chooses_devices()) return;
+  if (is_streamed() || !wishes.traversal || !session.chooses_devices()) return;
   session.settle_devices(choose_devices(*graph_, *wishes.traversal, where_));
   where_.devices = session.ranks();
 }

@@ -32,6 +32,7 @@ struct GraphWishes {
   WeightRange range = WeightRange::any;
   bool exact_decimals = false;                     ///< As warren::ReadOptions.
   std::optional<traverse::Traversal> traversal{};  ///< By which the number of GPUs is chosen.
+  bool streams = false;                            ///< Lists may stay in a file.
 };
 
 class TraversalGraph {
@@ -50,6 +51,11 @@ class TraversalGraph {
   [[nodiscard]] bool is_drawn() const { return is_drawn_; }
 
   [[nodiscard]] const WhereOptions& where() const { return where_; }
+  [[nodiscard]] bool is_streamed() const { return where_.edges == Edges::file; }
+  /// The JSON's `edges_placement`, and of lists in a file why they are there.
+  void set_placement(Json& json) const;
+  /// A row on lists that stay in a file.
+  void print_placement(Session& session, const RunInfo& info) const;
   /// Options of a call: where it runs, and the timed runs that --repeat and --verify want.
   template <class Options>
   [[nodiscard]] Options call() const {
@@ -65,6 +71,7 @@ class TraversalGraph {
 
  private:
   bool is_drawn_;
+  std::string edges_;  ///< As --edges has it.
   std::optional<warren::Graph> graph_;
   VertexNames names_{0};
   WhereOptions where_;

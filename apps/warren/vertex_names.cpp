@@ -5,12 +5,13 @@
 #include <charconv>
 
 #include "warren/core/error.hpp"
+#include "warren/graph/edge_file.hpp"
 
 namespace warren::app {
 
 VertexNames::VertexNames(const warren::Graph& graph)
     : vertices_(graph.vertices()),
-      ids_(graph.csr().original_ids),
+      ids_(graph.file() != nullptr ? graph.file()->original_ids() : graph.csr().original_ids),
       names_(graph.names()),
       owner_(std::make_shared<const warren::Graph>(graph)),
       are_words_(graph.are_names_ids()) {}

@@ -166,11 +166,16 @@ void bind_graph(nb::module_& module) {
       .def_rw("are_words", &ReadOptions::are_words)
       .def_rw("has_headings", &ReadOptions::has_headings, nb::arg().none())
       .def_rw("weights", &ReadOptions::weights)
-      .def_rw("seed", &ReadOptions::seed);
+      .def_rw("seed", &ReadOptions::seed)
+      .def_rw("host_memory", &ReadOptions::host_memory)
+      .def_prop_rw(
+          "lists", [](const ReadOptions& self) { return static_cast<int>(self.lists); },
+          [](ReadOptions& self, int lists) { self.lists = static_cast<Lists>(lists); });
   nb::class_<GraphHandle>(module, "Graph")
       .def_prop_ro("vertices", [](const GraphHandle& self) { return self->vertices(); })
       .def_prop_ro("edges", [](const GraphHandle& self) { return self->edges(); })
       .def_prop_ro("is_weighted", [](const GraphHandle& self) { return self->is_weighted(); })
+      .def_prop_ro("is_in_file", [](const GraphHandle& self) { return self->file() != nullptr; })
       .def("is_symmetric",
            [](const GraphHandle& self) { return unlocked([&] { return self->is_symmetric(); }); })
       .def("find",

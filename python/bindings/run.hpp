@@ -2,6 +2,7 @@
 // Where a call runs, as the package says it, and what the call ran on, as the package is told.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "warren/api/traverse.hpp"
@@ -17,6 +18,7 @@ struct Run {
   int device;  ///< -1: the session's.
   int devices;
   std::optional<Session> session;
+  std::uint64_t host_memory = 0;  ///< 0: what the host has.
 };
 
 template <class Options>
@@ -24,6 +26,8 @@ void set_run(Options& options, const Run& run) {
   if constexpr (requires { options.mode; }) options.mode = static_cast<Mode>(run.mode);
   if constexpr (requires { options.edges; }) options.edges = static_cast<Edges>(run.edges);
   if (run.device >= 0) options.device = static_cast<DeviceKind>(run.device);
+  if constexpr (requires { options.placement.host_memory; })
+    options.placement.host_memory = run.host_memory;
   options.devices = run.devices;
   options.session = run.session;
 }

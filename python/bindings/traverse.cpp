@@ -109,11 +109,11 @@ void bind_traverse(nb::module_& module) {
       .def(
           "__init__",
           [](Run* self, int mode, int edges, int device, int devices,
-             std::optional<Session> session) {
-            new (self) Run{mode, edges, device, devices, std::move(session)};
+             std::optional<Session> session, std::uint64_t host_memory) {
+            new (self) Run{mode, edges, device, devices, std::move(session), host_memory};
           },
           nb::arg("mode"), nb::arg("edges"), nb::arg("device"), nb::arg("devices"),
-          nb::arg("session").none());
+          nb::arg("session").none(), nb::arg("host_memory") = 0);
   module.def("bfs", &bfs_of, nb::arg("graph"), nb::arg("source"), nb::arg("sources").none(),
              nb::arg("depth_limit").none(), nb::arg("targets").none(), nb::arg("deterministic"),
              nb::arg("run"),

@@ -5,7 +5,9 @@ They have these options in common:
   device    "auto": the session's; "cpu" or "cuda".
   devices   how many ranks; "auto": the session's number, or as many GPUs as make the call faster; one rank uses all threads of the CPU.
   mode      "sync": one step after another with a barrier between them; "async": as tasks. "auto": sync, and async where an earlier search showed that it pays.
-  edges     where the lists of edges lie: "device"; "host", which GPUs read in place; "compressed-host". "auto" is "device".
+  edges     where the lists of edges lie: "device"; "host", which GPUs read in place; "compressed-host". bfs, connected_components
+            and pagerank take "file", of a graph that was read so: its lists are read from the .wgr file, by one rank. "auto" is "file" of such a graph, else "device".
+  host_memory  of these three: bytes that the host is believed to have; None: what it has. With edges="file" a call says before it works what it takes.
   session   a warren.Session; None: that of the `with` around the call, else the standard one.
 """
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import as_numpy, real_number, seed_number, whole_number
+from ._arrays import as_numpy, memory_bytes, real_number, seed_number, whole_number
 from ._graph import Graph, check_graph, is_one, vertices_of
 from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
 from ._session import Session, choice, run_of
@@ -27,7 +29,7 @@ FORMS = {"auto": 0, "forest": 1, "search": 2}
 
 
 def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto",
-        session: Session | None = None, *, targets: Any = None, nearest: bool = False, deterministic: bool = False) -> BfsResult:
+        session: Session | None = None, *, targets: Any = None, nearest: bool = False, deterministic: bool = False, host_memory: int | None = None) -> BfsResult:
     """depth(v) = the least number of edges on a path from the source to v, along the edges' direction; parent(v) is a neighbour on such a path.
 
     source: a vertex, or a name where the graph has names; a list of k sources gives arrays of k x n, a row a source. With nearest=True it gives arrays of
@@ -41,7 +43,7 @@ def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str =
     """
     check_graph(graph)
     limit = None if depth_limit is None else min(whole_number("depth_limit", depth_limit, 0, "None, or a number of 0 or more"), MAX_DEPTH)
-    run = run_of(mode, edges, device, devices, session)
+    run = run_of(mode, _placed(graph, edges), device, devices, session, memory_bytes(host_memory))
     ends = _targets(graph, targets)
     if is_one(graph, source):
         if nearest:
@@ -54,6 +56,11 @@ def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str =
     if nearest:
         return BfsResult(graph, sources, *_core.bfs(graph._core, 0, np.array(sources, np.uint32), limit, ends, bool(deterministic), run))
     return _bfs_of_many(graph, sources, limit, ends, bool(deterministic), run)
+
+
+def _placed(graph: Graph, edges: Any) -> Any:
+    """Where "auto" leaves the lists."""
+    return "file" if graph._core.is_in_file and isinstance(edges, str) and edges == "auto" else edges
 
 
 def _targets(graph: Graph, targets: Any) -> np.ndarray | None:
@@ -104,7 +111,7 @@ def sssp(graph: Graph, source: Any, delta: float | None = None, cutoff: float | 
 
 
 def connected_components(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,
-                         form: str = "auto") -> ComponentsResult:
+                         form: str = "auto", host_memory: int | None = None) -> ComponentsResult:
     """label(v) = the smallest vertex that is connected with v by edges taken in either direction.
 
     form: "forest" links sampled edges first (Afforest), of any graph, everywhere. "search" begins with a breadth-first search from a hub: of a symmetric
@@ -114,11 +121,12 @@ def connected_components(graph: Graph, device: str = "auto", devices: int | str 
     """
     check_graph(graph)
     which = choice("form", form, FORMS)
-    return ComponentsResult(graph, *_core.connected_components(graph._core, which, run_of("auto", edges, device, devices, session)))
+    return ComponentsResult(graph, *_core.connected_components(graph._core, which, run_of("auto", _placed(graph, edges), device, devices, session, memory_bytes(host_memory))))
 
 
 def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-6, max_iterations: int = 100, personalization: Any = None, weighted: bool = False,
-             device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto", session: Session | None = None) -> PageRankResult:
+             device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto", session: Session | None = None, *,
+             host_memory: int | None = None) -> PageRankResult:
     """r(v) = (1 - d) / n + d (sum over in-edges (u, v) of r(u) / outdegree(u) + D / n), D being the rank of the vertices without out-edges.
 
     damping: d, 0 or more and less than 1. tolerance: stops at an L1 change of at most this; at max_iterations it ends with `converged` False.
@@ -131,7 +139,7 @@ def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-6, max_i
     check_graph(graph)
     numbers = real_number("damping", damping, "0 or more, and less than 1"), real_number("tolerance", tolerance, "0 or more")
     iterations = min(whole_number("max_iterations", max_iterations, 0, "a number of 0 or more"), 2**32 - 1)
-    run = run_of("sync" if mode == "auto" else mode, edges, device, devices, session)
+    run = run_of("sync" if mode == "auto" else mode, _placed(graph, edges), device, devices, session, memory_bytes(host_memory))
     teleports = None if personalization is None else _teleports(graph, personalization)
     return PageRankResult(graph, *_core.pagerank(graph._core, *numbers, iterations, teleports, bool(weighted), run))
 

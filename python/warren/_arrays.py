@@ -192,6 +192,11 @@ def path_text(name: str, path: Any, expected: str) -> str:
     return text
 
 
+def memory_bytes(host_memory: SupportsIndex | None) -> int:
+    """As the core takes it: 0 for None. Raises ValueError for what is no number of bytes."""
+    return 0 if host_memory is None else whole_number("host_memory", host_memory, 1, "None, or a number of bytes")
+
+
 def whole_number(name: str, value: SupportsIndex, least: int, what: str) -> int:
     """`value` as an int. Raises ValueError where it is none, or less than `least`."""
     try:

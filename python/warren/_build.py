@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import MAX_VERTICES, as_numpy, check_range, offsets_array, path_text, seed_number, vertex_ids, weights_array, whole_number
+from ._arrays import MAX_VERTICES, as_numpy, check_range, memory_bytes, offsets_array, path_text, seed_number, vertex_ids, weights_array, whole_number
 from ._graph import Graph
 from ._libraries import library_of
+from ._session import choice
 
+LISTS = {"memory": 0, "file": 1, "auto": 2}
 GENERATORS = ("kron:", "urand:", "grid:", "community:")
 
 
 def read(name: str | os.PathLike[str], symmetrize: bool = False, drop_self_loops: bool = False, keep_duplicates: bool = False, sum_duplicates: bool = False,
          one_based: bool = False, compact: bool = False, format: str | None = None, ids: str = "auto", headings: bool | None = None, weights: str | None = None,
-         seed: int = 1) -> Graph:
+         seed: int = 1, *, edges: str = "auto", host_memory: int | None = None) -> Graph:
     """The graph that `name` is: a file of any format of the command line, a generator ("kron:20"), a dataset's folder, or the name of a dataset.
 
     symmetrize: adds (v, u) for every (u, v). drop_self_loops: leaves out (v, v). Parallel edges are merged, weights by minimum; keep_duplicates keeps
@@ -26,9 +28,15 @@ def read(name: str | os.PathLike[str], symmetrize: bool = False, drop_self_loops
     one_based, compact: of edge lists: ids begin with 1; only ids that occur are vertices. format: the format, whatever the name ends with ("el").
     ids: "words": ids of edge lists are words, numbers too. headings: whether the first line of an edge list is one of headings; None: its look tells.
     weights: "file": the file must have some; "uniform:LO:HI": drawn by `seed`; "none": left out; None: those of the file where it has any.
+    edges: "memory": lists are read into the host's memory. "file": they stay in a .wgr file with plain lists of which nothing else is wanted, without its
+    weights; bfs, connected_components and pagerank read them from there, and other calls, and what asks for the graph's arrays, map the file. "auto": in
+    the file where that can be, and the graph does not fit the host's memory.
+    host_memory: bytes that the host is believed to have; None: what it has, which a control group may limit.
     Raises FileNotFoundError; ValueError, whose text names the file and the line; MemoryError.
     """
     options = _core.ReadOptions()
+    options.lists = choice("edges", edges, LISTS)
+    options.host_memory = memory_bytes(host_memory)
     options.symmetrize = bool(symmetrize)
     options.drop_self_loops = bool(drop_self_loops)
     options.keep_duplicates = bool(keep_duplicates)

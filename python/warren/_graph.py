@@ -184,11 +184,13 @@ class Graph:
         self._core.release()
 
     def bfs(self, source: Any, depth_limit: int | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto",
-            session: Session | None = None, *, targets: Any = None, nearest: bool = False, deterministic: bool = False) -> BfsResult:
+            session: Session | None = None, *, targets: Any = None, nearest: bool = False, deterministic: bool = False,
+            host_memory: int | None = None) -> BfsResult:
         """As warren.bfs(self, ...)."""
         from ._algorithms import bfs
 
-        return bfs(self, source, depth_limit, device, devices, mode, edges, session, targets=targets, nearest=nearest, deterministic=deterministic)
+        return bfs(self, source, depth_limit, device, devices, mode, edges, session, targets=targets, nearest=nearest, deterministic=deterministic,
+                   host_memory=host_memory)
 
     def sssp(self, source: Any, delta: float | None = None, cutoff: float | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto",
              edges: str = "auto", session: Session | None = None, *, targets: Any = None) -> SsspResult:
@@ -198,18 +200,19 @@ class Graph:
         return sssp(self, source, delta, cutoff, device, devices, mode, edges, session, targets=targets)
 
     def connected_components(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,
-                             form: str = "auto") -> ComponentsResult:
+                             form: str = "auto", host_memory: int | None = None) -> ComponentsResult:
         """As warren.connected_components(self, ...)."""
         from ._algorithms import connected_components
 
-        return connected_components(self, device, devices, edges, session, form=form)
+        return connected_components(self, device, devices, edges, session, form=form, host_memory=host_memory)
 
     def pagerank(self, damping: float = 0.85, tolerance: float = 1e-6, max_iterations: int = 100, personalization: Any = None, weighted: bool = False,
-                 device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto", session: Session | None = None) -> PageRankResult:
+                 device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto", session: Session | None = None, *,
+                 host_memory: int | None = None) -> PageRankResult:
         """As warren.pagerank(self, ...)."""
         from ._algorithms import pagerank
 
-        return pagerank(self, damping, tolerance, max_iterations, personalization, weighted, device, devices, mode, edges, session)
+        return pagerank(self, damping, tolerance, max_iterations, personalization, weighted, device, devices, mode, edges, session, host_memory=host_memory)
 
     def betweenness(self, sources: Any = None, normalized: bool = True, seed: int | None = None, device: str = "auto", devices: int | str = "auto", edges: str = "auto",
                     session: Session | None = None) -> BetweennessResult:

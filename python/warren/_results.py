@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Values = Union[_core.Array, np.ndarray]
 
-EDGES_NAMES = ("device", "host", "compressed-host")
+EDGES_NAMES = ("device", "host", "compressed-host", "file")
 
 
 def run_info(command: str, graph: Graph, ran: tuple[Any, ...]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from ._processes import leave
 MAX_DEVICES = _core.max_ranks()
 DEVICES = {"auto": -1, "cpu": 0, "cuda": 1}
 MODES = {"auto": 0, "sync": 1, "async": 2}
-EDGES = {"auto": 0, "device": 0, "host": 1, "compressed-host": 2}
+EDGES = {"auto": 0, "device": 0, "host": 1, "compressed-host": 2, "file": 3}
 
 # The sessions of the `with` around the calls of this thread or task, the innermost last.
 _entered: contextvars.ContextVar[tuple[Session, ...]] = contextvars.ContextVar("warren sessions", default=())
@@ -117,12 +117,14 @@ class Session:
         return f"<warren.Session device={self.device!r} devices={self.devices!r} threads={self.threads}{state}>"
 
 
-def run_of(mode: Any, edges: Any, device: Any, devices: Any, session: Session | None) -> _core.Run:
+def run_of(mode: Any, edges: Any, device: Any, devices: Any, session: Session | None, host_memory: int = 0) -> _core.Run:
     """Where a call runs. Raises ValueError for an option that is none."""
     if session is None and (entered := _entered.get()):
         session = entered[-1]
     if session is not None and not isinstance(session, Session):
         raise ValueError(f"session: got {session!r}, expected a warren.Session or None")
+    if host_memory > 0:
+        return _run(None if session is None else session._core, mode, edges, device, devices, host_memory)
     kept = _standard_run if session is None else session._run
     try:
         return kept(mode, edges, device, devices)
@@ -130,8 +132,9 @@ def run_of(mode: Any, edges: Any, device: Any, devices: Any, session: Session | 
         return _run(None if session is None else session._core, mode, edges, device, devices)
 
 
-def _run(session: _core.Session | None, mode: Any, edges: Any, device: Any, devices: Any) -> _core.Run:
-    return _core.Run(choice("mode", mode, MODES), choice("edges", edges, EDGES), choice("device", device, DEVICES), number_of_devices(devices), session)
+def _run(session: _core.Session | None, mode: Any, edges: Any, device: Any, devices: Any, host_memory: int = 0) -> _core.Run:
+    return _core.Run(choice("mode", mode, MODES), choice("edges", edges, EDGES), choice("device", device, DEVICES), number_of_devices(devices), session,
+                     host_memory)
 
 
 def _keeping_runs(session: _core.Session | None) -> Callable[[Any, Any, Any, Any], _core.Run]:

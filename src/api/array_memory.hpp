@@ -85,6 +85,13 @@ class Output {
     memory_ =
         std::make_shared<ArrayMemory>(memory::HostArray<std::byte>(data, bytes, std::move(owner)));
   }
+  void adopt(const memory::HostArray<T>& values) {
+    auto owner = std::make_shared<memory::HostArray<T>>(values);
+    auto* data = reinterpret_cast<std::byte*>(owner->data());
+    const std::uint64_t bytes = owner->size() * sizeof(T);
+    memory_ =
+        std::make_shared<ArrayMemory>(memory::HostArray<std::byte>(data, bytes, std::move(owner)));
+  }
   [[nodiscard]] bool has_started() const { return memory_ != nullptr; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] T* data() const { return static_cast<T*>(memory_->data()); }

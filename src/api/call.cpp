@@ -17,6 +17,8 @@
 #include "warren/graph/transform.hpp"
 #include "warren/team/processes.hpp"
 
+#include "api/memory_limit.hpp"
+
 namespace warren::api {
 namespace {
 
@@ -28,28 +30,6 @@ graph::EdgesOptions lists_of(const CallOptions& options) {
   lists.cache_bytes = options.placement.cache.value_or(graph::EdgesOptions::kAllThatIsFree);
   return lists;
 }
-
-/// What a rank's device is believed to have, for the time of a job.
-class MemoryLimit {
- public:
-  MemoryLimit(team::Team& team, std::uint64_t bytes) : team_(team), is_set_(bytes != 0) {
-    if (is_set_) exec::set_memory_limit(team.device(), bytes);
-  }
-  ~MemoryLimit() {
-    if (is_set_) exec::set_memory_limit(team_.device(), 0);
-  }
-  MemoryLimit(const MemoryLimit&) = delete;
-  MemoryLimit& operator=(const MemoryLimit&) = delete;
-
-  /// Ranks may share a device: none ends the limit before all have done their work. Collective.
-  void finish() {
-    if (is_set_) team_.barrier();
-  }
-
- private:
-  team::Team& team_;
-  bool is_set_;
-};
 
 traverse::TraversalWork work_of(const Graph& graph, const CallOptions& options) {
   const Drawing* drawing = graph.state()->drawing();
@@ -162,6 +142,9 @@ Call::Call(const Graph& graph, const CallOptions& options)
     : graph_(graph), options_(options), teams_(session_of(options.session).teams()) {
   require(options.mode != Mode::asynchronous || options.edges != Edges::compressed_host,
           "mode asynchronous reads plain lists: place the edges on the device or the host");
+  require(options.edges != Edges::file,
+          "edges: this call reads no lists from a file; bfs, components and pagerank do: place the "
+          "edges on the device or the host");
   check_placement(options.edges, options.placement, options.run);
   const auto* processes = team::Processes::current();
   require(options.mode != Mode::asynchronous || processes == nullptr || processes->hosts() == 1,
@@ -241,6 +224,7 @@ void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
       in_edges_on_device() ? GraphState::InEdges::device : GraphState::InEdges::host;
   GraphState& state = *graph_.state();
   const bool is_drawn = draws();
+  const HostMemoryLimit host_limit(options_.placement.host_memory);
   std::shared_ptr<const CutGraph> cut;
   if (!is_drawn)
     cut = state.source(place_.ranks, options_.edges, in_edges, teams_, options_.placement);
@@ -250,7 +234,7 @@ void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
   const int placed = state.part_of(options_.edges, options_.placement, teams_);
   const RankStore::Key key{state.number(), is_of_host ? -1 - placed : placed};
   teams_->run(place_, state.number(), [&](team::Team& team, RankStore& store) {
-    MemoryLimit limit(team, options_.placement.device_memory);
+    MemoryLimit limit(team, options_.placement.device_memory, options_.placement.host_memory);
     std::shared_ptr<void>& kept = store[key];
     if (kept == nullptr) {
       const TraceSpan span("make shard", team.rank());

@@ -52,6 +52,14 @@ GraphState::GraphState(const Drawing& drawing, GraphFacts facts)
       vertices_(drawing.spec.vertices),
       symmetry_(graph::Symmetry::unknown) {}
 
+GraphState::GraphState(FileGraph in_file, GraphFacts facts)
+    : number_(next_owner()),
+      in_file_(std::move(in_file)),
+      facts_(std::move(facts)),
+      vertices_(in_file_.file->vertices()),
+      drawn_edges_(in_file_.file->edges()),
+      symmetry_(in_file_.file->symmetry()) {}
+
 GraphState::~GraphState() { release(); }
 
 void GraphState::keep_csr(graph::Graph csr) {
@@ -74,8 +82,9 @@ const graph::Graph& GraphState::csr() {
   if (has_csr_) return *csr_;
   on_host([&](exec::ThreadPool& pool) {
     const std::scoped_lock lock(mutex_);
-    if (!has_csr_)
-      keep_csr(graph::build(*graph::make_source(drawing_->spec), drawing_->build, pool));
+    if (has_csr_) return;
+    keep_csr(drawing_ ? graph::build(*graph::make_source(drawing_->spec), drawing_->build, pool)
+                      : in_file_.read(pool));
   });
   return *csr_;
 }
@@ -140,6 +149,8 @@ bool GraphState::is_symmetric(exec::ThreadPool& pool) {
 
 std::optional<bool> GraphState::known_symmetry() {
   if (drawing_ && drawing_->is_symmetric()) return true;
+  if (in_file_.file != nullptr && in_file_.file->symmetry() != graph::Symmetry::unknown)
+    return in_file_.file->symmetry() == graph::Symmetry::symmetric;
   const std::scoped_lock lock(mutex_);
   if (known_ == nullptr) return std::nullopt;
   return symmetry_ == graph::Symmetry::symmetric;
@@ -186,7 +197,7 @@ std::size_t GraphState::place_of(const PlacementOptions& placement) {
 
 int GraphState::part_of(Edges edges, const PlacementOptions& placement,
                         const std::shared_ptr<Teams>& teams) {
-  constexpr int kEdges = 3;
+  constexpr int kEdges = 4;
   const std::scoped_lock lock(mutex_);
   note(teams);
   return static_cast<int>(place_of(placement)) * kEdges + static_cast<int>(edges);
@@ -301,6 +312,7 @@ Graph::Graph(graph::Graph csr, std::vector<std::string> names)
 std::uint64_t Graph::vertices() const { return state_->vertices(); }
 std::uint64_t Graph::edges() const { return state_->edges(); }
 bool Graph::is_weighted() const {
+  if (state_->file() != nullptr && !state_->has_csr()) return false;
   return state_->drawing() == nullptr && csr().weight_type != graph::WeightType::none;
 }
 bool Graph::are_names_ids() const { return state_->facts().are_names_ids; }
@@ -318,6 +330,13 @@ void Graph::check_weights() const {
   state_->on_host([&](exec::ThreadPool& pool) { state_->check_weights(pool); });
 }
 const graph::Graph& Graph::csr() const { return state_->csr(); }
+std::shared_ptr<const graph::EdgeFile> Graph::file() const { return state_->file(); }
+const std::string& Graph::lists_reason() const { return state_->facts().lists_reason; }
+std::uint64_t Graph::original_id(Vertex v) const {
+  if (state_->file() == nullptr) return csr().original_id(v);
+  const auto& ids = state_->file()->original_ids();
+  return ids.empty() ? v : ids[v];
+}
 std::span<const std::string> Graph::names() const { return state_->names(); }
 Vertex Graph::find(const std::string& name) const { return state_->find(name); }
 Graph Graph::reversed() const {

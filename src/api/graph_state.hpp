@@ -19,6 +19,7 @@
 
 #include "warren/api/graph.hpp"
 #include "warren/api/run.hpp"
+#include "warren/graph/edge_file.hpp"
 #include "warren/graph/generate.hpp"
 #include "warren/graph/partition.hpp"
 #include "warren/graph/shard.hpp"
@@ -39,6 +40,13 @@ struct GraphFacts {
   bool may_have_self_loops = true;
   graph::WeightReport weights{};
   std::optional<Session> session{};  ///< That read it.
+  std::string lists_reason{};        ///< Graph::lists_reason().
+};
+
+/// A graph whose lists stay in a file, and how it is read into memory where somebody asks for that.
+struct FileGraph {
+  std::shared_ptr<const graph::EdgeFile> file;
+  std::function<graph::Graph(exec::ThreadPool&)> read;
 };
 
 /// A generated graph whose edges are drawn when they are needed.
@@ -61,6 +69,7 @@ class GraphState {
  public:
   GraphState(graph::Graph csr, GraphFacts facts);
   GraphState(const Drawing& drawing, GraphFacts facts);
+  GraphState(FileGraph in_file, GraphFacts facts);
   ~GraphState();
   GraphState(const GraphState&) = delete;
   GraphState& operator=(const GraphState&) = delete;
@@ -78,6 +87,8 @@ class GraphState {
   /// Does `work` of no call's with threads of the host: of the session that read the graph, or the
   /// standard one.
   void on_host(const std::function<void(exec::ThreadPool&)>& work) const;
+  /// nullptr where the lists are in memory.
+  [[nodiscard]] const std::shared_ptr<const graph::EdgeFile>& file() const { return in_file_.file; }
   /// nullptr where it is not drawn late.
   [[nodiscard]] const Drawing* drawing() const { return drawing_ ? &*drawing_ : nullptr; }
   /// Of a drawn graph: what its ranks know, and its arrays, once they were fetched.
@@ -127,6 +138,7 @@ class GraphState {
 
   const std::uint64_t number_;
   const std::optional<Drawing> drawing_;
+  const FileGraph in_file_;
   const GraphFacts facts_;
   const std::uint64_t vertices_;
   std::atomic<std::uint64_t> drawn_edges_{kUnknown};

@@ -11,6 +11,7 @@
 #include "warren/graph/in_edges.hpp"
 
 #include "api/call.hpp"
+#include "api/streamed.hpp"
 
 namespace warren {
 namespace {
@@ -28,11 +29,15 @@ void check_form(const char* option, const PageRankOptions& options) {
                       option));
 }
 
-void check(const Graph& graph, const PageRankOptions& options) {
+void check_numbers(const PageRankOptions& options) {
   require(options.damping >= 0.0 && options.damping < 1.0,
           fmt::format("damping: got {}, expected 0 or more, and less than 1", options.damping));
   require(std::isfinite(options.tolerance) && options.tolerance >= 0.0,
           fmt::format("tolerance: got {}, expected 0 or more", options.tolerance));
+}
+
+void check(const Graph& graph, const PageRankOptions& options) {
+  check_numbers(options);
   require(options.mode != Mode::asynchronous || options.tolerance > 0.0,
           "tolerance: got 0, expected more: the asynchronous form ends at a bound");
   require(!options.weighted || graph.is_weighted() || graph.edges() == 0,
@@ -170,6 +175,7 @@ constexpr const char* kIterationsReason = "an iteration has work for all vertice
 }  // namespace
 
 ComponentsResult connected_components(const Graph& graph, const ComponentsOptions& options) {
+  if (options.edges == Edges::file) return api::streamed_components(graph, options);
   Call call(graph, api::call_options(traverse::Traversal::components, options));
   ComponentsResult all;
   api::Output<Vertex> label(graph.vertices());
@@ -212,6 +218,10 @@ ComponentsResult connected_components(const Graph& graph, const ComponentsOption
 }
 
 PageRankResult pagerank(const Graph& graph, const PageRankOptions& options) {
+  if (options.edges == Edges::file) {
+    check_numbers(options);
+    return api::streamed_pagerank(graph, options);
+  }
   check(graph, options);
   Call call(graph, api::call_options(traverse::Traversal::pagerank, options));
   PageRankResult all;

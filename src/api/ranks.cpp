@@ -24,7 +24,7 @@ void on_ranks(const Graph& graph, const WhereOptions& where,
 }
 
 Vertex busiest_vertex(const Graph& graph, const WhereOptions& where) {
-  if (graph.state()->has_csr()) return busiest_vertex(graph);
+  if (graph.state()->has_csr() || graph.file() != nullptr) return busiest_vertex(graph);
   Vertex busiest = 0;
   on_ranks(graph, where, [&](team::Team& team, const RankPart& part) {
     const Vertex found =
@@ -36,6 +36,8 @@ Vertex busiest_vertex(const Graph& graph, const WhereOptions& where) {
 
 std::vector<Vertex> random_sources(const Graph& graph, std::uint64_t count, std::uint64_t seed,
                                    const WhereOptions& where, const std::string& name) {
+  if (const auto file = graph.file(); file != nullptr)
+    return traverse::random_sources(*file, count, seed, name);
   if (graph.state()->has_csr()) return traverse::random_sources(graph.csr(), count, seed, name);
   std::vector<Vertex> sources;
   on_ranks(graph, where, [&](team::Team& team, const RankPart& part) {

@@ -12,8 +12,10 @@
 #include "warren/graph/io.hpp"
 #include "warren/graph/transform.hpp"
 
+#include "api/file_lists.hpp"
 #include "api/graph_state.hpp"
 #include "api/library_words.hpp"
+#include "api/memory_limit.hpp"
 #include "api/teams.hpp"
 
 namespace warren {
@@ -40,9 +42,9 @@ graph::Graph read_file(const api::GraphPlace& place, const graph::BuildOptions& 
 
 /// By id where ids are words, else of the dataset.
 std::vector<std::string> names_of(const api::GraphPlace& place, std::vector<std::string> words,
-                                  const graph::Graph& graph) {
+                                  Vertex vertices) {
   if (!words.empty() || place.names.empty()) return words;
-  return learn::read_names(place.names, graph.vertices);
+  return learn::read_names(place.names, vertices);
 }
 
 /// Of formats whose lines are not looked at one by one.
@@ -80,18 +82,39 @@ Graph read_place(const GraphPlace& place, const std::string& name, const ReadOpt
   facts.session = options.session;
   if (place.generator && options.draws_late && weights.empty())
     return Graph(std::make_shared<GraphState>(Drawing{*place.generator, build}, std::move(facts)));
+  if (auto file = lists_in_file(place, name, options, facts.lists_reason)) {
+    facts.may_have_self_loops = file->may_have_self_loops();
+    facts.names = names_of(place, {}, file->vertices());
+    const auto read = [place, options](exec::ThreadPool& pool) {
+      std::vector<std::string> words;
+      graph::WeightReport weights;
+      graph::Graph graph = read_file(place, build_options(options), options, words, weights, pool);
+      graph::drop_weights(graph);
+      return graph;
+    };
+    return Graph(std::make_shared<GraphState>(FileGraph{std::move(file), read}, std::move(facts)));
+  }
+  const HostMemoryLimit limit(options.host_memory);
   const Session session = session_of(options.session);
   graph::Graph graph;
-  session.teams()->on_host([&](exec::ThreadPool& pool) {
+  const auto load = [&](exec::ThreadPool& pool) {
     const TraceSpan span("load graph", 0);
     graph = place.generator ? graph::build(*graph::make_source(*place.generator), build, pool)
                             : read_file(place, build, options, facts.names, facts.weights, pool);
     set_weights(graph, name, weights, "--weights", options.seed, pool);
     if (options.weights == "none") graph::drop_weights(graph);
     if (options.no_negative_weights) check_not_negative(graph, name, pool);
-  });
+  };
+  try {
+    session.teams()->on_host(load);
+  } catch (const MemoryError& error) {
+    // It may still be traversed from a file.
+    if (options.lists != Lists::fitting) throw;
+    throw MemoryError("the host", error.bytes_asked(), error.bytes_free(),
+                      cure_by_file(place, name, options));
+  }
   facts.are_names_ids = !facts.names.empty();
-  facts.names = names_of(place, std::move(facts.names), graph);
+  facts.names = names_of(place, std::move(facts.names), graph.vertices);
   return Graph(std::make_shared<GraphState>(std::move(graph), std::move(facts)));
 }
 

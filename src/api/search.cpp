@@ -12,6 +12,7 @@
 #include "warren/traverse/sources.hpp"
 
 #include "api/call.hpp"
+#include "api/streamed.hpp"
 
 namespace warren {
 namespace {
@@ -158,6 +159,7 @@ BfsResult bfs(const Graph& graph, const BfsOptions& options) {
   const bool is_limited = options.depth_limit.has_value() || !options.targets.empty();
   const bool looks_at_depths = options.run.verify || options.deterministic ||
                                (is_limited && options.mode == Mode::asynchronous);
+  if (options.edges == Edges::file) return api::streamed_bfs(graph, sources, options);
   Call call(graph, api::call_options(traverse::Traversal::bfs, options));
   const bool may_count_loops = may_count_self_loops(graph, call, options.figures);
   BfsResult all;
@@ -295,9 +297,14 @@ BfsTogetherResult bfs_together(const Graph& graph, const BfsTogetherOptions& opt
   return all;
 }
 
-Vertex busiest_vertex(const Graph& graph) { return traverse::busiest_vertex(graph.csr()); }
+Vertex busiest_vertex(const Graph& graph) {
+  if (const auto& file = graph.state()->file(); file != nullptr) return file->busiest();
+  return traverse::busiest_vertex(graph.csr());
+}
 
 std::vector<Vertex> random_sources(const Graph& graph, std::uint64_t count, std::uint64_t seed) {
+  if (const auto& file = graph.state()->file(); file != nullptr)
+    return traverse::random_sources(*file, count, seed, "count");
   return traverse::random_sources(graph.csr(), count, seed, "count");
 }
 

@@ -11,6 +11,7 @@
 #include "warren/core/error.hpp"
 
 #include "exec/cuda/runtime.hpp"
+#include "exec/host_memory.hpp"
 #include "exec/why_no_gpu.hpp"
 
 namespace warren::exec {
@@ -35,18 +36,6 @@ const GpuFacts& facts_of(int index) {
       .first->second;
 }
 #endif
-
-std::uint64_t meminfo_bytes(const std::string& key) {
-  std::ifstream file("/proc/meminfo");
-  std::string name;
-  std::string rest;
-  std::uint64_t kibibytes = 0;
-  while (file >> name >> kibibytes) {
-    std::getline(file, rest);
-    if (name == key) return kibibytes * 1024;
-  }
-  return 0;
-}
 
 }  // namespace
 
@@ -94,7 +83,7 @@ MemoryInfo Device::memory() const {
 #if WARREN_HAS_CUDA
   if (is_cuda()) return cuda::device_memory(index_);
 #endif
-  return {meminfo_bytes("MemTotal:"), meminfo_bytes("MemAvailable:")};
+  return host_memory();
 }
 
 int Device::processors() const {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A library that is loaded before the program (LD_PRELOAD) and lets one request to the system fail:
 // the WARREN_FAIL_AT-th of the kind WARREN_FAIL ("new", "malloc", which is all functions of C for
-// memory, "map", "thread"), and with WARREN_FAIL_ON all after it. As the program ends, the count of
-// requests is written to the descriptor WARREN_FAIL_COUNT. Programs that it starts do without the
-// library.
+// memory, "map", "thread", "read", which is those at a place in a file), and with WARREN_FAIL_ON
+// all after it. As the program ends, the count of requests is written to the descriptor
+// WARREN_FAIL_COUNT. Programs that it starts do without the library.
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -26,7 +26,7 @@ void* __libc_memalign(std::size_t alignment, std::size_t bytes);
 
 namespace {
 
-enum class Kind { none, memory, c_memory, map, thread };
+enum class Kind { none, memory, c_memory, map, thread, read };
 
 long number(const char* name) {
   const char* text = std::getenv(name);
@@ -40,6 +40,7 @@ struct Plan {
     kind = std::strcmp(text, "new") == 0      ? Kind::memory
            : std::strcmp(text, "malloc") == 0 ? Kind::c_memory
            : std::strcmp(text, "map") == 0    ? Kind::map
+           : std::strcmp(text, "read") == 0   ? Kind::read
                                               : Kind::thread;
     at = number("WARREN_FAIL_AT");
     goes_on = number("WARREN_FAIL_ON") != 0;
@@ -141,6 +142,15 @@ void* mmap(void* address, size_t bytes, int protection, int flags, int file,
     return MAP_FAILED;
   }
   return system(address, bytes, protection, flags, file, offset);
+}
+
+ssize_t pread(int file, void* buffer, size_t bytes, off_t offset) {
+  static auto* const system = next<decltype(pread)>("pread");
+  if (fails(Kind::read)) {
+    errno = EIO;
+    return -1;
+  }
+  return system(file, buffer, bytes, offset);
 }
 
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*),

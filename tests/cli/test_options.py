@@ -21,6 +21,7 @@ def traversal(mode, **changed):
         "--edges": Shows(["--edges", "host"], "edges_placement", "host"),
         "--cache": Changes(["--cache", "1M"], "bytes_read", beside=["--edges", "host"], base=["kron:8", "--weights", "uniform:1:9"]),
         "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12", "--weights", "uniform:1:9"]),
+        "--host-memory": Changes(["--host-memory", "20K"], "status", base=["kron:12", "--weights", "uniform:1:9"]),
         "--method": Shows(["--method", "random"], "method", "random"),
         "--verify": Shows(["--verify"], "verified", True),
         "--output": Writes(["--output", "o.txt"], "o.txt"),
@@ -73,7 +74,7 @@ TABLE = {
         **common(SEARCH, seed=Changes(["--seed", "5"], "source", base=["grid:20x20"], beside=["--sources", "1"])),
         **graph(Warned(["--weights", "uniform:1:9"])), **traversal(ASYNC),
         "--cache": Changes(["--cache", "1M"], "bytes_read", beside=["--edges", "host"], base=["kron:8"]),
-        "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]),
+        "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]), "--host-memory": Changes(["--host-memory", "20K"], "status", base=["kron:12"]),
         "--source": Shows(["--source", "4"], "source", 4),
         "--sources": Changes(["--sources", "2"], "sources"),
         "--together": Changes(["--together"], "source", beside=["--sources", "2"]),
@@ -95,30 +96,30 @@ TABLE = {
         **common(["components", "largest"], seed=SEEDED), **graph(Warned(["--weights", "uniform:1:9"])),
         **traversal(Refused(["--mode", "async"])),
         "--cache": Changes(["--cache", "1M"], "bytes_read", beside=["--edges", "host"], base=["kron:8"]),
-        "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]),
+        "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]), "--host-memory": Changes(["--host-memory", "20K"], "status", base=["kron:12"]),
         "--form": Shows(["--form", "search"], "form", "search", base=["kron:6", "--symmetrize"]),
     }),
     "bc": (EL, {
         **common(["sources", "normalized"], seed=Changes(["--seed", "5"], "top", base=["grid:5x5"], beside=["--sources", "2"])),
         **graph(Warned(["--weights", "uniform:1:9"])),
-        **traversal(Refused(["--mode", "async"])), "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]),
+        **traversal(Refused(["--mode", "async"])), "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]), "--host-memory": Changes(["--host-memory", "20K"], "status", base=["kron:12"]),
         "--cache": FAR_CACHE,
         "--sources": Shows(["--sources", "2"], "sources", 2),
         "--unnormalized": Shows(["--unnormalized"], "normalized", False),
     }),
     "core": (EL, {
         **common(["largest_core", "innermost"], seed=SEEDED), **graph(Warned(["--weights", "uniform:1:9"])),
-        **traversal(Refused(["--mode", "async"])), "--cache": FAR_CACHE, "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]),
+        **traversal(Refused(["--mode", "async"])), "--cache": FAR_CACHE, "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]), "--host-memory": Changes(["--host-memory", "20K"], "status", base=["kron:12"]),
     }),
     "triangles": ([*EL, "--symmetrize"], {
         **common(["triangles"], seed=Changes(["--seed", "5"], "edges", base=["kron:6", "--symmetrize"])),
         **graph(Warned(["--weights", "uniform:1:9"])), "--symmetrize": Changes(["--symmetrize"], "status", base=["kron:6"]),
-        **traversal(Refused(["--mode", "async"])), "--cache": FAR_CACHE, "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12", "--symmetrize"]),
+        **traversal(Refused(["--mode", "async"])), "--cache": FAR_CACHE, "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12", "--symmetrize"]), "--host-memory": Changes(["--host-memory", "20K"], "status", base=["kron:12", "--symmetrize"]),
     }),
     "pagerank": (EL, {
         **common(["top", "iterations"], seed=SEEDED), **graph(Says(["--weights", "uniform:1:9"], "unweighted.*--weighted")), **traversal(ASYNC),
         "--cache": Changes(["--cache", "1M"], "bytes_read", beside=["--edges", "host"], base=["kron:8"]),
-        "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]),
+        "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]), "--host-memory": Changes(["--host-memory", "20K"], "status", base=["kron:12"]),
         "--damping": Changes(["--damping", "0.5"], "top"),
         "--tolerance": Changes(["--tolerance", "1e-12"], "iterations"),
         "--max-iterations": Changes(["--max-iterations", "2"], "iterations"),
@@ -272,7 +273,7 @@ class Numbers(ProgramTest):
             self.assertNotEqual(given["devices_reason"], "asked for")
 
     def test_bytes(self):
-        for option in ("--cache", "--device-memory"):
+        for option in ("--cache", "--device-memory", "--host-memory"):
             for value in ("-1", "nan", "1.5K", "x", "", "16E", "99999999999999999999", "5 apples"):
                 with self.subTest(option=option, value=value):
                     self.must_fail(2, "bfs", "kron:6", "--edges", "host", f"{option}={value}", says=option)

@@ -25,6 +25,9 @@ namespace warren {
 namespace api {
 class GraphState;
 }
+namespace graph {
+class EdgeFile;
+}
 
 /// A vertex that the graph does not have.
 class VertexError : public UsageError {
@@ -65,6 +68,10 @@ class Graph {
   /// The arrays, not to be written. Of a graph that is drawn late (ReadOptions), drawn by the first
   /// call of this.
   [[nodiscard]] const graph::Graph& csr() const;
+  /// The file that the lists stay in; nullptr where they are in memory.
+  [[nodiscard]] std::shared_ptr<const graph::EdgeFile> file() const;
+  /// Why the lists are where they are, of ReadOptions::lists.
+  [[nodiscard]] const std::string& lists_reason() const;
 
   /// A name for each vertex, where the source has them: words that are ids, or a dataset's names.
   [[nodiscard]] std::span<const std::string> names() const;
@@ -76,7 +83,7 @@ class Graph {
   /// The vertex with this name. Throws VertexError.
   [[nodiscard]] Vertex find(const std::string& name) const;
   /// The id that the source knows the vertex by.
-  [[nodiscard]] std::uint64_t original_id(Vertex v) const { return csr().original_id(v); }
+  [[nodiscard]] std::uint64_t original_id(Vertex v) const;
 
   /// Writes the graph in the format that `path` names (graph::write_graph()); returns the bytes.
   /// Throws InputError.
@@ -93,6 +100,16 @@ class Graph {
 
  private:
   std::shared_ptr<api::GraphState> state_;
+};
+
+/// Where read() leaves the neighbour lists.
+enum class Lists : std::uint8_t {
+  memory,  ///< In the host's memory.
+  /// In the file: a .wgr file with plain lists of which nothing else is wanted, as symmetrizing
+  /// would be. Others are refused. Weights are not read.
+  file,
+  /// In the file where that can be, and the graph does not fit the host's memory.
+  fitting
 };
 
 /// As the options of the command line (`warren convert --help`).
@@ -119,6 +136,10 @@ struct ReadOptions {
   /// "ranges" or by "degree" draw each rank's part on its GPU, and there is no graph in host memory
   /// until somebody asks for its arrays.
   bool draws_late = false;
+  Lists lists = Lists::memory;
+  /// Bytes that the host is believed to have while the graph is read, what the process has already
+  /// taken being counted; 0: what it has, which a control group may limit.
+  std::uint64_t host_memory = 0;
   std::optional<Session> session{};  ///< Whose threads read. Left out: Session::standard().
 };
 

@@ -22,8 +22,11 @@ enum class Mode : std::uint8_t {
 /// Where the lists of edges lie while a call runs.
 enum class Edges : std::uint8_t {
   device,
-  host,            ///< In host memory, which GPUs read in place.
-  compressed_host  ///< The same, compressed.
+  host,             ///< In host memory, which GPUs read in place.
+  compressed_host,  ///< The same, compressed.
+  /// In the graph's .wgr file, from which every call streams them: bfs(), connected_components()
+  /// and pagerank() of a graph that was read so (ReadOptions::lists), on one CPU or GPU.
+  file
 };
 
 /// How a graph is cut for the ranks, and how much of their devices it may take. Each rank keeps a
@@ -38,6 +41,8 @@ struct PlacementOptions {
   std::optional<std::uint64_t> cache{};
   /// Bytes that each device is believed to have while the call runs; 0: what it has.
   std::uint64_t device_memory = 0;
+  /// The same of the host, what the process has already taken being counted; 0: what it has.
+  std::uint64_t host_memory = 0;
   friend bool operator==(const PlacementOptions&, const PlacementOptions&) = default;
 };
 
@@ -94,8 +99,11 @@ struct RunInfo {
   /// Sent to other hosts by all ranks of the call, where ranks are on several: what algorithms and
   /// results show to each other, without what tells where it goes.
   std::uint64_t bytes_between_hosts = 0;
-  std::uint64_t bytes_read = 0;  ///< From host memory, of lists that are placed there.
-  double seconds = 0.0;          ///< The algorithm alone, on the slowest rank, in the last run.
+  /// From host memory, of lists that are placed there; of Edges::file from the file, offsets too.
+  std::uint64_t bytes_read = 0;
+  /// Of Edges::file: seconds of the last run in which no list had come from the file yet.
+  double file_wait_seconds = 0.0;
+  double seconds = 0.0;  ///< The algorithm alone, on the slowest rank, in the last run.
   std::vector<double> run_seconds{};   ///< The same of each timed run.
   std::optional<Verdict> verdict{};    ///< Where it was to be verified.
   std::optional<TaskReport> report{};  ///< Of an asynchronous run, the last one.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "warren/core/types.hpp"
+#include "warren/graph/edge_file.hpp"
 #include "warren/graph/graph.hpp"
 #include "warren/graph/shard.hpp"
 #include "warren/team/team.hpp"
@@ -30,6 +31,9 @@ using Renumber = std::function<Vertex(Vertex)>;
 [[nodiscard]] std::vector<Vertex> random_sources(const graph::Graph& graph, std::uint64_t count,
                                                  std::uint64_t seed,
                                                  const std::string& name = "sources");
+/// The same of a graph whose lists stay in a file.
+[[nodiscard]] std::vector<Vertex> random_sources(const graph::EdgeFile& file, std::uint64_t count,
+                                                 std::uint64_t seed, const std::string& name);
 /// The same of a graph on several ranks, in the numbering that `to_shard` takes. Collective.
 [[nodiscard]] std::vector<Vertex> random_sources(team::Team& team, const graph::Shard& shard,
                                                  std::uint64_t count, std::uint64_t seed,

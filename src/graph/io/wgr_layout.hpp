@@ -21,6 +21,7 @@ inline constexpr std::uint32_t kMostSections = 64;
 enum Flags : std::uint32_t {
   rows_sorted = 1,        ///< Neighbours of a vertex ascend.
   no_parallel_edges = 2,  ///< And no two are equal.
+  no_self_loops = 4       ///< No vertex is a neighbour of its own.
 };
 
 struct Header {

@@ -17,95 +17,15 @@
 
 #include "graph/io/csr.hpp"
 #include "graph/io/format.hpp"
-#include "graph/io/wgr_layout.hpp"
+#include "graph/io/wgr_table.hpp"
 
 namespace warren::graph::io {
 namespace {
 
 using wgr::Header;
+using wgr::name_of;
 using wgr::Section;
 using wgr::SectionKind;
-
-std::string name_of(const Section& section) {
-  return files::quoted({section.name.data(), strnlen(section.name.data(), section.name.size())});
-}
-
-Header read_header(const MappedFile& file, std::uint64_t max_vertices) {
-  Header header;
-  if (file.size() < sizeof(header)) {
-    file.fail(file.size(),
-              fmt::format("the file ends within its header of {} bytes; was it cut off?",
-                          sizeof(header)));
-  }
-  std::memcpy(&header, file.data(), sizeof(header));
-  if (header.magic != wgr::kMagic)
-    file.fail(0, "this is no .wgr file: it does not begin with the bytes 89 'WGR'");
-  if (header.byte_order != wgr::kByteOrder)
-    file.fail(8,
-              "the file was written in another byte order; convert it on a little-endian machine");
-  if (header.version != wgr::kVersion && header.version != wgr::kCompressedVersion) {
-    file.fail(12, fmt::format("the file is of version {}; this program reads versions {} and {}: "
-                              "write the file again with it",
-                              header.version, wgr::kVersion, wgr::kCompressedVersion));
-  }
-  if (header.sections > wgr::kMostSections)
-    file.fail(
-        52, fmt::format("{} sections; there are {} at most", header.sections, wgr::kMostSections));
-  const std::uint64_t table_bytes = header.sections * sizeof(Section);
-  if (file.size() < sizeof(header) + table_bytes)
-    file.fail(file.size(), "the file ends within its table of sections; was it cut off?");
-  const std::uint32_t found =
-      files::crc32_of(file.data() + sizeof(header), table_bytes,
-                      files::crc32_of(file.data(), offsetof(Header, header_crc)));
-  if (found != header.header_crc)
-    file.fail(0, "the header is damaged: its checksum does not match; get the file anew");
-  if (header.file_bytes != file.size()) {
-    file.fail(file.size(),
-              fmt::format("the file ends here, but the header announces {} bytes; was it cut off?",
-                          header.file_bytes));
-  }
-  if (header.vertices == 0 || header.vertices > max_vertices) {
-    file.fail(24, fmt::format("{} vertices; a graph has 1 to {}", header.vertices, max_vertices));
-  }
-  if (header.weight_type > 2 || header.symmetry > 2)
-    file.fail(40, "the type of weights or the symmetry is none that there is; get the file anew");
-  if (header.block_bytes != wgr::kBlockBytes)
-    file.fail(56, fmt::format("checksums over {} bytes; {} would be right", header.block_bytes,
-                              wgr::kBlockBytes));
-  return header;
-}
-
-// Places of sections and checksums lie in the file.
-std::vector<Section> read_sections(const MappedFile& file, const Header& header) {
-  const auto inside = [&](std::uint64_t offset, std::uint64_t bytes) {
-    return offset <= file.size() && bytes <= file.size() - offset;
-  };
-  std::vector<Section> sections(header.sections);
-  if (!sections.empty())
-    std::memcpy(sections.data(), file.data() + sizeof(Header), sections.size() * sizeof(Section));
-  if (!inside(header.checksums_offset, header.checksums_bytes))
-    file.fail(64, "the checksums lie outside the file; get it anew");
-  if (files::crc32_of(file.data() + header.checksums_offset, header.checksums_bytes) !=
-      header.checksums_crc) {
-    file.fail(header.checksums_offset, "the checksums are damaged; get the file anew");
-  }
-  const std::uint64_t checksums = header.checksums_bytes / 4;
-  for (std::size_t i = 0; i < sections.size(); ++i) {
-    const Section& section = sections[i];
-    const std::uint64_t at = sizeof(Header) + i * sizeof(Section);
-    if (!inside(section.offset, section.bytes) || section.offset % wgr::kAlignment != 0) {
-      file.fail(at,
-                fmt::format("section {} lies outside the file or between pages; get the file anew",
-                            name_of(section)));
-    }
-    const std::uint64_t blocks = wgr::blocks(section.bytes);
-    if (section.first_checksum > checksums || blocks > checksums - section.first_checksum) {
-      file.fail(at, fmt::format("section {} has fewer checksums than blocks; get the file anew",
-                                name_of(section)));
-    }
-  }
-  return sections;
-}
 
 void check_blocks(const MappedFile& file, const Header& header,
                   const std::vector<Section>& sections, exec::ThreadPool& pool) {
@@ -202,8 +122,8 @@ CheckedFile open_checked(const std::string& path, std::uint64_t max_vertices,
                          exec::ThreadPool& pool,
                          MappedFile::Pipes pipes = MappedFile::Pipes::refused) {
   auto file = std::make_shared<MappedFile>(path, pipes);
-  const Header header = read_header(*file, max_vertices);
-  std::vector<Section> table = read_sections(*file, header);
+  const Header header = wgr::read_header(*file, max_vertices);
+  std::vector<Section> table = wgr::read_sections(*file, header);
   check_blocks(*file, header, table, pool);
   return {header, Sections(std::move(file), std::move(table))};
 }
@@ -295,7 +215,8 @@ namespace warren::graph {
 std::optional<CompressedGraph> read_compressed(const std::string& path, bool read_weights,
                                                exec::ThreadPool& pool) {
   if (io::required_kind(path).format != io::FileFormat::warren) return std::nullopt;
-  if (io::read_header(files::MappedFile(path), kMaxVertices).version != io::wgr::kCompressedVersion)
+  if (io::wgr::read_header(files::MappedFile(path), kMaxVertices).version !=
+      io::wgr::kCompressedVersion)
     return std::nullopt;
   return io::compressed_graph(io::open_checked(path, kMaxVertices, pool), read_weights, path, pool);
 }

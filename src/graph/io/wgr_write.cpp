@@ -73,16 +73,21 @@ wgr::Header make_header(const AnyGraph& graph, std::uint32_t version, std::uint3
 }
 
 std::uint32_t row_flags(const Graph& graph, exec::ThreadPool& pool) {
-  std::atomic<bool> unsorted{false}, parallel{false};
+  std::atomic<bool> unsorted{false}, parallel{false}, loops{false};
   pool.parallel_for(0, graph.vertices, kWgrGrain, [&](std::uint64_t begin, std::uint64_t end) {
+    bool has_loop = false;
     for (std::uint64_t v = begin; v < end; ++v) {
-      for (EdgeOffset e = graph.offsets[v] + 1; e < graph.offsets[v + 1]; ++e) {
+      for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
+        has_loop |= graph.targets[e] == v;
+        if (e == graph.offsets[v]) continue;
         if (graph.targets[e] < graph.targets[e - 1]) unsorted = true;
         if (graph.targets[e] == graph.targets[e - 1]) parallel = true;
       }
     }
+    if (has_loop) loops = true;
   });
-  return (unsorted ? 0u : wgr::rows_sorted) | (unsorted || parallel ? 0u : wgr::no_parallel_edges);
+  return (unsorted ? 0u : wgr::rows_sorted) | (unsorted || parallel ? 0u : wgr::no_parallel_edges) |
+         (loops ? 0u : wgr::no_self_loops);
 }
 
 // Places the sections, sums them up, and writes all.

@@ -115,6 +115,15 @@ std::vector<Vertex> random_sources(const graph::Graph& graph, std::uint64_t coun
   });
 }
 
+std::vector<Vertex> random_sources(const graph::EdgeFile& file, std::uint64_t count,
+                                   std::uint64_t seed, const std::string& name) {
+  require_sources(name, count, file.sources());
+  return draw(file.vertices(), count, seed, 1, [&](std::uint64_t i) -> std::uint64_t {
+    const Vertex v = random_vertex(seed, i, file.vertices());
+    return file.has_edges()[v / 32] >> v % 32 & 1;
+  });
+}
+
 std::vector<Vertex> random_sources(team::Team& team, const graph::Shard& shard, std::uint64_t count,
                                    std::uint64_t seed, const Renumber& to_shard,
                                    const std::string& name) {

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/file_lists.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+#include "warren/core/log.hpp"
+#include "warren/exec/device.hpp"
+
+#include "api/memory_limit.hpp"
+
+namespace warren::api {
+namespace {
+
+/// What the host has for a graph.
+std::uint64_t host_bytes(const ReadOptions& options) {
+  const std::uint64_t free = exec::Device::cpu(1).memory().free;
+  if (options.host_memory == 0) return free == 0 ? std::numeric_limits<std::uint64_t>::max() : free;
+  return std::min(free, HostMemoryLimit::for_arrays(options.host_memory));
+}
+
+/// Of a traversal with the lists in memory: those, the reverse where it is made, and what an
+/// algorithm keeps for each vertex.
+std::uint64_t bytes_in_memory(const graph::EdgeFile& file) {
+  constexpr std::uint64_t kVertex = 25;
+  const bool has_reverse = file.symmetry() != graph::Symmetry::symmetric;
+  return file.list_bytes() * (has_reverse ? 2 : 1) + file.vertices() * kVertex;
+}
+
+/// What a .wgr file of it takes.
+std::string size_of(const GraphPlace& place, const ReadOptions& options) {
+  if (!place.generator)
+    return "8 bytes a vertex and 4 bytes a directed edge of disk, and as much memory while it is "
+           "written";
+  const bool doubles = options.symmetrize || place.generator->undirected();
+  const std::uint64_t bytes = place.generator->vertices * sizeof(EdgeOffset) +
+                              place.generator->draws * (doubles ? 2 : 1) * sizeof(Vertex);
+  return fmt::format("{} of disk at most, and as much memory while it is written",
+                     human_bytes(bytes));
+}
+
+std::string cure(const GraphPlace& place, const std::string& name, const ReadOptions& options) {
+  return fmt::format(
+      "write it once ('warren convert {} OUT.wgr{}{}', which takes {}) and name that "
+      "file",
+      name, options.symmetrize ? " --symmetrize" : "",
+      options.drop_self_loops ? " --drop-self-loops" : "", size_of(place, options));
+}
+
+}  // namespace
+
+std::string why_not_in_file(const GraphPlace& place, const ReadOptions& options) {
+  if (place.generator) return "a generator has none";
+  const std::string ending = options.format.empty() ? place.path : "." + options.format;
+  if (!ending.ends_with(".wgr")) return "it is no .wgr file";
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(place.path, error))
+    return "it is no regular file, which alone is read at places";
+  if (!options.weights.empty() && options.weights != "none") return "weights are not read from it";
+  return {};
+}
+
+std::string why_not_in_file(const graph::EdgeFile& file, const ReadOptions& options) {
+  if (options.symmetrize && file.symmetry() != graph::Symmetry::symmetric)
+    return "the file does not say that it is symmetric, as --symmetrize would make it";
+  if (options.drop_self_loops && file.may_have_self_loops())
+    return "the file does not say that it has no self-loops, which --drop-self-loops leaves out";
+  if (options.lists == Lists::fitting && options.weights.empty() &&
+      file.weight_type() != graph::WeightType::none)
+    return "its weights would be left out";
+  if (!options.keep_duplicates && file.may_have_parallel_edges())
+    return "the file has parallel edges, which would be merged (--keep-duplicates keeps them)";
+  return {};
+}
+
+std::string cure_by_file(const GraphPlace& place, const std::string& name,
+                         const ReadOptions& options) {
+  return fmt::format(
+      "raise --host-memory, or use a host with more; bfs, cc and pagerank of a smaller one read "
+      "the "
+      "lists from a .wgr file: {}",
+      cure(place, name, options));
+}
+
+std::shared_ptr<const graph::EdgeFile> lists_in_file(const GraphPlace& place,
+                                                     const std::string& name,
+                                                     const ReadOptions& options,
+                                                     std::string& reason) {
+  if (options.lists == Lists::memory) return nullptr;
+  const bool is_asked = options.lists == Lists::file;
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format("{}: its lists cannot stay in a file (--edges file): {}; {}", name,
+                                 why, cure(place, name, options)));
+  };
+  if (const std::string why = why_not_in_file(place, options); !why.empty()) {
+    if (is_asked) refuse(why);
+    return nullptr;
+  }
+  const std::uint64_t free = host_bytes(options);
+  std::error_code error;
+  const std::uint64_t bytes = std::filesystem::file_size(place.path, error);
+  // A file that is far from filling the memory need not be looked at.
+  if (!is_asked && (error || bytes < free / 4)) return nullptr;
+  std::shared_ptr<const graph::EdgeFile> file;
+  try {
+    file =
+        std::make_shared<const graph::EdgeFile>(place.path, graph::EdgeFileOptions::within(free));
+  } catch (const UsageError&) {
+    if (is_asked) throw;
+    return nullptr;
+  }
+  if (const std::string why = why_not_in_file(*file, options); !why.empty()) {
+    if (is_asked) refuse(why);
+    return nullptr;
+  }
+  const std::uint64_t wanted = bytes_in_memory(*file);
+  if (is_asked) {
+    reason = "asked for";
+  } else if (wanted <= free) {
+    return nullptr;
+  } else {
+    reason = fmt::format("in memory the graph takes {}, and the host has {}", human_bytes(wanted),
+                         human_bytes(free));
+    log_info(fmt::format("{}: its lists stay in the file: {}", name, reason));
+  }
+  return file;
+}
+
+}  // namespace warren::api

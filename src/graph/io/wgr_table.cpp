@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/io/wgr_table.hpp"
+
+#include <cstddef>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "warren/files/checksum.hpp"
+#include "warren/files/number.hpp"
+
+namespace warren::graph::io::wgr {
+
+using files::MappedFile;
+
+std::string name_of(const Section& section) {
+  return files::quoted({section.name.data(), strnlen(section.name.data(), section.name.size())});
+}
+
+Header read_header(const MappedFile& file, std::uint64_t max_vertices) {
+  Header header;
+  if (file.size() < sizeof(header)) {
+    file.fail(file.size(),
+              fmt::format("the file ends within its header of {} bytes; was it cut off?",
+                          sizeof(header)));
+  }
+  std::memcpy(&header, file.data(), sizeof(header));
+  if (header.magic != kMagic)
+    file.fail(0, "this is no .wgr file: it does not begin with the bytes 89 'WGR'");
+  if (header.byte_order != kByteOrder)
+    file.fail(8,
+              "the file was written in another byte order; convert it on a little-endian machine");
+  if (header.version != kVersion && header.version != kCompressedVersion) {
+    file.fail(12, fmt::format("the file is of version {}; this program reads versions {} and {}: "
+                              "write the file again with it",
+                              header.version, kVersion, kCompressedVersion));
+  }
+  if (header.sections > kMostSections)
+    file.fail(52, fmt::format("{} sections; there are {} at most", header.sections, kMostSections));
+  const std::uint64_t table_bytes = header.sections * sizeof(Section);
+  if (file.size() < sizeof(header) + table_bytes)
+    file.fail(file.size(), "the file ends within its table of sections; was it cut off?");
+  const std::uint32_t found =
+      files::crc32_of(file.data() + sizeof(header), table_bytes,
+                      files::crc32_of(file.data(), offsetof(Header, header_crc)));
+  if (found != header.header_crc)
+    file.fail(0, "the header is damaged: its checksum does not match; get the file anew");
+  if (header.file_bytes != file.size()) {
+    file.fail(file.size(),
+              fmt::format("the file ends here, but the header announces {} bytes; was it cut off?",
+                          header.file_bytes));
+  }
+  if (header.vertices == 0 || header.vertices > max_vertices) {
+    file.fail(24, fmt::format("{} vertices; a graph has 1 to {}", header.vertices, max_vertices));
+  }
+  if (header.weight_type > 2 || header.symmetry > 2)
+    file.fail(40, "the type of weights or the symmetry is none that there is; get the file anew");
+  if (header.block_bytes != kBlockBytes)
+    file.fail(56, fmt::format("checksums over {} bytes; {} would be right", header.block_bytes,
+                              kBlockBytes));
+  return header;
+}
+
+// Places of sections and checksums lie in the file.
+std::vector<Section> read_sections(const MappedFile& file, const Header& header) {
+  const auto inside = [&](std::uint64_t offset, std::uint64_t bytes) {
+    return offset <= file.size() && bytes <= file.size() - offset;
+  };
+  std::vector<Section> sections(header.sections);
+  if (!sections.empty())
+    std::memcpy(sections.data(), file.data() + sizeof(Header), sections.size() * sizeof(Section));
+  if (!inside(header.checksums_offset, header.checksums_bytes))
+    file.fail(64, "the checksums lie outside the file; get it anew");
+  if (files::crc32_of(file.data() + header.checksums_offset, header.checksums_bytes) !=
+      header.checksums_crc) {
+    file.fail(header.checksums_offset, "the checksums are damaged; get the file anew");
+  }
+  const std::uint64_t checksums = header.checksums_bytes / 4;
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    const Section& section = sections[i];
+    const std::uint64_t at = sizeof(Header) + i * sizeof(Section);
+    if (!inside(section.offset, section.bytes) || section.offset % kAlignment != 0) {
+      file.fail(at,
+                fmt::format("section {} lies outside the file or between pages; get the file anew",
+                            name_of(section)));
+    }
+    const std::uint64_t blocks = wgr::blocks(section.bytes);
+    if (section.first_checksum > checksums || blocks > checksums - section.first_checksum) {
+      file.fail(at, fmt::format("section {} has fewer checksums than blocks; get the file anew",
+                                name_of(section)));
+    }
+  }
+  return sections;
+}
+
+}  // namespace warren::graph::io::wgr

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands in front of the data of a .wgr file, checked against the file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "warren/files/mapped_file.hpp"
+
+#include "graph/io/wgr_layout.hpp"
+
+namespace warren::graph::io::wgr {
+
+/// The section's name, as messages have it.
+[[nodiscard]] std::string name_of(const Section& section);
+/// Throws InputError for a file that is no .wgr file, is damaged, or has not the size it announces.
+[[nodiscard]] Header read_header(const files::MappedFile& file, std::uint64_t max_vertices);
+/// Sections and checksums lie in the file. Throws InputError.
+[[nodiscard]] std::vector<Section> read_sections(const files::MappedFile& file,
+                                                 const Header& header);
+
+}  // namespace warren::graph::io::wgr
