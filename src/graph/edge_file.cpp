@@ -25,7 +25,7 @@ namespace wgr = io::wgr;
 using files::PositionedFile;
 
 constexpr std::uint64_t kBlock = wgr::kBlockBytes;
-constexpr std::uint32_t kBits = 32;
+constexpr std::uint32_t kBitsOfWord = 32;
 
 /// The first address in a block that is a multiple of the alignment.
 char* aligned(char* data) {
@@ -200,7 +200,8 @@ void EdgeFile::read_table() {
 }
 
 void EdgeFile::read_offsets() {
-  has_edges_ = memory::HostArray<std::uint32_t>((std::uint64_t{vertices_} + kBits - 1) / kBits, 0);
+  has_edges_ = memory::HostArray<std::uint32_t>(
+      (std::uint64_t{vertices_} + kBitsOfWord - 1) / kBitsOfWord, 0);
   ChunkCutter cutter(chunk_edges(), chunk_rows(), chunks_);
   EdgeOffset before = 0;
   const auto wrong = [&](std::uint64_t v, const std::string& message) {
@@ -224,7 +225,7 @@ void EdgeFile::read_offsets() {
                                  v - 1, before, value, edges_));
           if (value > before) {
             const auto row = static_cast<Vertex>(v - 1);
-            has_edges_[row / kBits] |= std::uint32_t{1} << row % kBits;
+            has_edges_[row / kBitsOfWord] |= std::uint32_t{1} << row % kBitsOfWord;
             ++sources_;
             if (value - before > max_degree_) {
               max_degree_ = value - before;
