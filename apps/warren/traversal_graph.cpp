@@ -47,12 +47,22 @@ TraversalGraph::TraversalGraph(Session& session, const TraversalCommand& command
   read.exact_decimals = wishes.exact_decimals;
   read.draws_late = session.on_gpu() && !wishes.weights;
   graph_ = read_graph(session, input, options, read);
-  names_ = input.generator ? VertexNames(graph_->vertices()) : VertexNames(*graph_);
+  names_.emplace(*graph_);
   run_.repeat = session.options().repeat;
   run_.verify = traversal.verify;
   if (!wishes.traversal || !session.chooses_devices()) return;
   session.settle_devices(choose_devices(*graph_, *wishes.traversal, where_));
   where_.devices = session.ranks();
+}
+
+void TraversalGraph::describe(Session& session, const TraversalCommand& command) const {
+  session.json()["method"] = method();
+  describe_graph(session, command.graph, vertices(), graph_->edges());
+}
+
+ResultArrays arrays_of(const Session& session, const TraversalOptions& traversal) {
+  const bool are_wanted = session.prints() || !traversal.output.empty();
+  return are_wanted ? ResultArrays::host : ResultArrays::none;
 }
 
 }  // namespace warren::app

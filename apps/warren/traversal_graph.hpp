@@ -7,10 +7,10 @@
 #include <string>
 
 #include "warren/api/ranks.hpp"
+#include "warren/api/report.hpp"
 
 #include "graph_input.hpp"
 #include "session.hpp"
-#include "vertex_names.hpp"
 
 namespace warren::app {
 
@@ -37,17 +37,19 @@ struct GraphWishes {
 class TraversalGraph {
  public:
   /// Tells --output's file, finds and reads the graph, unless its ranks will draw it, and settles
-  /// how many run, if
-  /// --devices does not. Throws as find_graph() and read_graph().
+  /// how many run, if --devices does not. Throws as find_graph() and read_graph().
   TraversalGraph(Session& session, const TraversalCommand& command, const GraphWishes& wishes = {});
 
   [[nodiscard]] const warren::Graph& graph() const { return *graph_; }
-  [[nodiscard]] const VertexNames& names() const { return names_; }
-  [[nodiscard]] std::uint64_t vertices() const { return names_.vertices(); }
+  [[nodiscard]] const VertexNames& names() const { return *names_; }
+  [[nodiscard]] std::uint64_t vertices() const { return graph_->vertices(); }
   /// Of the partition.
   [[nodiscard]] const std::string& method() const { return where_.placement.method; }
   /// True if the seed decides about the graph, its weights or its partition.
   [[nodiscard]] bool is_drawn() const { return is_drawn_; }
+
+  /// Tells of the graph, and of how it was cut.
+  void describe(Session& session, const TraversalCommand& command) const;
 
   [[nodiscard]] const WhereOptions& where() const { return where_; }
   /// Options of a call: where it runs, and the timed runs that --repeat and --verify want.
@@ -66,9 +68,24 @@ class TraversalGraph {
  private:
   bool is_drawn_;
   std::optional<warren::Graph> graph_;
-  VertexNames names_{0};
+  std::optional<VertexNames> names_;
   WhereOptions where_;
   RunOptions run_;
 };
+
+/// Where the arrays of a result are wanted that is printed, and written where that is asked for.
+[[nodiscard]] ResultArrays arrays_of(const Session& session, const TraversalOptions& traversal);
+
+/// Writes and tells what a call found, whose document is `json`, and ends the command's output.
+template <class Result>
+void tell(Session& session, const TraversalCommand& command, const TraversalGraph& input,
+          const Result& result, const std::string& json) {
+  const std::string& output = command.traversal.output;
+  if (!output.empty()) save(input.names(), result, output);
+  input.describe(session, command);
+  session.add(json);
+  if (session.prints()) session.print("{}", to_text(input.names(), result));
+  session.finish();
+}
 
 }  // namespace warren::app

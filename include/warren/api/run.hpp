@@ -101,4 +101,8 @@ struct RunInfo {
   std::optional<TaskReport> report{};  ///< Of an asynchronous run, the last one.
 };
 
+/// What calls of the session run on that name neither a device nor a number of ranks. Throws
+/// UsageError.
+[[nodiscard]] RunInfo run_info(const Session& session);
+
 }  // namespace warren
