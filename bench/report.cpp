@@ -5,8 +5,7 @@
 #include <fstream>
 
 #include "warren/core/error.hpp"
-
-#include "stamp/stamp.hpp"
+#include "warren/stamp/stamp.hpp"
 
 namespace warren::bench {
 namespace {
@@ -27,9 +26,7 @@ nlohmann::json report(const nlohmann::json& results, exec::DeviceKind kind, int 
     report = nlohmann::json::object();
     report["results"] = results;
   }
-  stamp::Json stamps;
-  stamp::add(stamps, kind, ranks);
-  for (const auto& [name, value] : stamps.items()) report[name] = nlohmann::json(value);
+  report.update(nlohmann::json::parse(stamp::origin(kind, ranks)));
   report["command"] = command_line();
   return report;
 }

@@ -11,8 +11,8 @@
 namespace warren::bench {
 
 /// The results as one object with `command` (this process' command line, the program without its
-/// folder), `warren`, `machine` and `date` (stamp/stamp.hpp). A list of rows becomes the object's
-/// `results`. `ranks` says how many GPUs were used.
+/// folder), `warren`, `machine` and `date` (warren/stamp/stamp.hpp). A list of rows becomes the
+/// object's `results`. `ranks` says how many GPUs were used.
 [[nodiscard]] nlohmann::json report(const nlohmann::json& results, exec::DeviceKind kind,
                                     int ranks = 1);
 

@@ -21,7 +21,7 @@ if(name STREQUAL "")
   endif()
 endif()
 file(CONFIGURE OUTPUT "${OUTPUT}" CONTENT [[// Written by cmake/WarrenCommit.cmake at each build.
-#include "stamp/commit.hpp"
+#include "warren/stamp/stamp.hpp"
 
 namespace warren::stamp {
 const char* commit() noexcept { return "@name@"; }

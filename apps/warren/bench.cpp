@@ -5,7 +5,6 @@
 #include "warren/core/error.hpp"
 #include "warren/core/output_file.hpp"
 
-#include "files.hpp"
 #include "option_rules.hpp"
 
 namespace warren::app {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "warren/sparse/lookup.hpp"
 
 #include "bench.hpp"
 #include "option_rules.hpp"
-#include "text.hpp"
 
 namespace warren::app {
 
@@ -37,28 +36,12 @@ void add_bench_lookup_options(CLI::App& command, BenchLookup& bench) {
 }
 
 bool measure(Session& session, const BenchLookup& bench) {
-  const api::LookupTrialOptions& options = bench.table;
-  Json results = Json::array();
-  session.print("{:>8} {:>6} {:<10} {:>12} {:>16} {:>14}\n", "bag", "skew", "strategy", "time",
-                "GB/s per rank", "rows moved");
-  bool is_right = true;
-  for (const api::LookupFigures& outcome : measure_lookups(session, bench, bench.cases())) {
-    const double each = outcome.bytes / session.ranks();
-    Json result = fields_of(options, outcome);
-    result["command"] = fmt::format(
-        "warren lookup --rows {} --k {} --batch {} --bag {} --skew {} --type {} --strategy {} "
-        "--devices {} --repeat {}",
-        options.rows, options.k, options.batch, outcome.lookup.bag, outcome.lookup.skew,
-        options.type, outcome.lookup.strategy, bench.common.ranks(), bench.common.repeat);
-    result["bytes_per_second_per_rank"] = each;
-    results.push_back(std::move(result));
-    is_right = is_right && outcome.is_right;
-    session.print("{:>8} {:>6} {:<10} {:>12} {:>16.2f} {:>14}\n", outcome.lookup.bag,
-                  outcome.lookup.skew, outcome.strategy, duration(median(outcome.seconds)),
-                  each / 1e9, thousands(outcome.rows_moved));
-  }
-  session.json()["results"] = results;
-  return is_right;
+  api::LookupTrialOptions options = bench.table;
+  options.repeat = bench.common.repeat;
+  const std::vector<api::LookupFigures> cases = measure_lookups(session, bench, bench.cases());
+  session.add(to_json(session.ran(), options, cases));
+  session.print("{}", to_text(session.ran(), cases));
+  return std::ranges::all_of(cases, [](const auto& figures) { return figures.is_right; });
 }
 
 }  // namespace warren::app

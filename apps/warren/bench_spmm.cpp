@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include <fmt/format.h>
+#include "warren/core/quantity.hpp"
 
 #include "bench.hpp"
 #include "option_rules.hpp"
-#include "text.hpp"
 
 namespace warren::app {
 namespace {
-
-/// The volumes computed from the graph, which counted rows are equal to.
-void describe_workgroups(Session& session, const api::ProductOptions& product,
-                         const std::vector<std::string>& strategies,
-                         const api::MeasuredMatrix& matrix) {
-  const bool with_cover =
-      std::find(strategies.begin(), strategies.end(), "cover") != strategies.end();
-  const auto quality = matrix.quality(product.workgroup, with_cover);
-  Json& json = session.json();
-  json["workgroup"] = product.workgroup;
-  json["slow"] = product.slow;
-  json["volume"] = rows_json(quality.moved);
-  json["volume_between_workgroups"] = rows_json(quality.between);
-}
 
 /// Those that were named; else auto on one rank, all of them on several.
 std::vector<std::string> strategies_of(const BenchSpmm& bench, int ranks) {
@@ -33,39 +18,6 @@ std::vector<std::string> strategies_of(const BenchSpmm& bench, int ranks) {
       strategies.push_back(sparse::name_of(strategy));
   }
   return strategies;
-}
-
-/// One product's fields, with the command that repeats it.
-Json fields_of(const ProductCommand& command, const api::OrderTimes& order,
-               const api::ProductFigures& figures) {
-  const api::ProductOptions& product = command.product;
-  const std::string workgroups =
-      product.workgroup == 0
-          ? ""
-          : fmt::format(" --workgroup {} --slow {}", product.workgroup, product.slow);
-  const double middle = median(figures.seconds);
-  return {{"command",
-           fmt::format("warren spmm {} --k {} --type {} --strategy {} --method {} --reorder {} "
-                       "--devices {} --repeat {}{}",
-                       command.graph.graph, product.k, product.type, product.strategy,
-                       command.matrix.method, command.matrix.reorder, command.common.ranks(),
-                       command.common.repeat, workgroups)},
-          {"type", product.type},
-          {"k", product.k},
-          {"strategy", product.strategy == "auto" ? figures.strategy : product.strategy},
-          {"product", figures.product},
-          {"seconds", figures.seconds},
-          {"gflops", figures.gflops},
-          {"rows_moved", figures.rows_moved},
-          {"rows_between_workgroups",
-           product.workgroup != 0 ? Json(figures.rows_between) : Json(nullptr)},
-          {"plan_seconds", figures.plan_seconds},
-          {"plan_in_products", in_products(figures.plan_seconds, middle)},
-          {"order_in_products", in_products(order.all(), middle)},
-          {"sum", figures.sum},
-          {"sumsq", figures.sumsq},
-          {"not_finite", figures.not_finite},
-          {"max_relative_error", product.verify ? Json(figures.error) : Json(nullptr)}};
 }
 
 }  // namespace
@@ -99,8 +51,10 @@ bool measure(Session& session, const BenchSpmm& bench) {
     }
   }
   const api::MeasuredMatrix matrix = read_matrix(session, command);
-  if (command.product.workgroup != 0)
-    describe_workgroups(session, command.product, strategies, matrix);
+  // Volumes counted in the graph, which rows that move are equal to.
+  const bool with_cover = std::ranges::find(strategies, "cover") != strategies.end();
+  const int workgroup = command.product.workgroup;
+  if (workgroup != 0) session.add(to_json(command.product, matrix.quality(workgroup, with_cover)));
   bool is_right = true;
   Json results = Json::array();
   session.print("\n{:<10} {:>6} {:<20} {:>12} {:>10} {:>14}\n", "type", "k", "strategy", "time",
@@ -109,9 +63,9 @@ bool measure(Session& session, const BenchSpmm& bench) {
     const api::ProductOptions product = command.options();
     const api::ProductFigures figures =
         session.during("multiplying", [&] { return matrix.spmm(product); });
-    warn_of_overflow(product.type, figures);
     is_right = is_right && figures.is_right;
-    results.push_back(fields_of(command, matrix.order_times(), figures));
+    const api::ProductReport told = report_of(session, command, matrix, figures);
+    results.push_back(Json::parse(to_json(command.graph.graph, told)));
     session.print("{:<10} {:>6} {:<20} {:>12} {:>10.2f} {:>14}\n", product.type, product.k,
                   figures.strategy, duration(median(figures.seconds)), figures.gflops,
                   thousands(figures.rows_moved));

@@ -4,7 +4,8 @@
 #pragma once
 
 #include <functional>
-#include <string>
+
+#include "warren/api/program.hpp"
 
 namespace CLI {
 class App;
@@ -12,14 +13,7 @@ class App;
 
 namespace warren::app {
 
-/// The statuses that the program exits with. Everything that fails in between is an exception.
-enum class ExitStatus : int {
-  done = 0,
-  internal_failure = 1,
-  unusable = 2,  ///< Wrong usage or unusable input.
-  not_enough_memory = 3,
-  not_verified = 4  ///< A --verify that failed.
-};
+using warren::ExitStatus;
 
 /// Set by the parser's callback of the command that was named; run when parsing has ended.
 using Action = std::function<ExitStatus()>;

@@ -2,12 +2,12 @@
 // warren convert: a graph of any format, generator or dataset, written to a file.
 
 #include "warren/core/error.hpp"
+#include "warren/core/quantity.hpp"
 #include "warren/graph/io.hpp"
 
 #include "command.hpp"
 #include "graph_input.hpp"
 #include "option_rules.hpp"
-#include "text.hpp"
 
 namespace warren::app {
 namespace {

@@ -1,80 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// warren bc, core and triangles: a number for each vertex, found by the library, shown and written.
-#include <algorithm>
-#include <iterator>
-#include <span>
+// warren bc, core and triangles: a number for each vertex.
 #include <string>
-#include <vector>
 
-#include "warren/api/top.hpp"
-#include "warren/api/traverse.hpp"
 #include "warren/core/error.hpp"
 
-#include "command.hpp"
-#include "files.hpp"
-#include "mode.hpp"
 #include "option_rules.hpp"
-#include "text.hpp"
 #include "traversal_graph.hpp"
 
 namespace warren::app {
 namespace {
 
-std::string count_text(std::uint64_t count) { return thousands(count); }
-std::string count_text(std::uint32_t count) { return thousands(count); }
-std::string count_text(double score) { return fmt::format("{:.6g}", score); }
-
-template <class Count>
-void print_largest(Session& session, std::span<const Count> counts, const VertexNames& names,
-                   const std::string& heading) {
-  session.print("\n{:>12}  vertex\n", heading);
-  for (const Vertex v : largest_values(counts, 5))
-    session.print("{:>12}  {}\n", count_text(counts[v]), names.name_and_id(v));
-}
-
-/// A line a vertex: its id, and the count.
-template <class Count>
-void write_counts(const std::string& path, std::span<const Count> counts,
-                  const VertexNames& names) {
-  write_lines(path, counts.size(), [&](std::string& lines, Vertex v) {
-    fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id_text(v), counts[v]);
-  });
-}
-
-/// The command, from its options to its end. `call(input)` makes the library's call, whose `values`
-/// are shown and written; `tell(result)` sets the JSON fields and adds rows to the table.
-template <class Count, class Call, class Values, class Tell>
+/// The command, from its options to its end: find(input) makes the library's call, and
+/// json(input, result) its document.
+template <class Find, class ToJson>
 ExitStatus run_counts(const std::string& name, const std::string& what,
-                      const TraversalCommand& command, const std::string& heading, Call&& call,
-                      Values&& values, Tell&& tell, bool is_drawn = false) {
+                      const TraversalCommand& command, bool is_drawn, Find&& find, ToJson&& json) {
   check_traversal_options(command.traversal, false);
   Session session(name, command.common);
   const TraversalGraph input(session, command);
   warn_of_weights(session, name);
   warn_of_cache(session, command.traversal);
   session.warn_of_seed(input.is_drawn() || is_drawn);
-  session.json()["method"] = input.method();
-  const auto result = session.during(what, [&] { return call(input); });
-  const std::span<const Count> counts = values(result).host();
-  const std::string& output = command.traversal.output;
-  if (!output.empty()) write_counts(output, counts, input.names());
-  const std::uint64_t edges = input.graph().edges();
-  describe_graph(session, command.graph, input.vertices(), edges);
-  Json& json = session.json();
-  json["seconds"] = result.info.run_seconds;
-  if (session.prints()) print_largest(session, counts, input.names(), heading);
-  session.print("\n");
-  tell(session, result);
-  json["top"] = Json::array();
-  for (const Vertex v : largest_values(counts, 10))
-    json["top"].push_back({input.names().json_id(v), counts[v]});
-  json["verified"] = verified(result.info);
-  json["mode"] = "sync";
-  json["edges_placement"] = command.traversal.edges;
-  session.row("time", "{}: {}edges/s ({})", duration(median_seconds(result.info)),
-              with_prefix(edge_rate(result.info, static_cast<double>(edges))), session.place());
-  add_verified(session, result.info, "by a sequential count");
-  session.finish();
+  const auto result = session.during(what, [&] { return find(input); });
+  tell(session, command, input, result, json(input, result));
   return verification_status(result.info, "the result is wrong");
 }
 
@@ -93,67 +41,50 @@ void require_plain_lists(const TraversalCommand& command, const std::string& wha
 }
 
 struct BetweennessCommand : TraversalCommand {
-  std::uint64_t sources = 0;  ///< 0: all vertices.
+  BetweennessOptions options;  ///< What the algorithm takes; where it runs is left out.
   bool is_unnormalized = false;
 };
 
 ExitStatus run_bc(const BetweennessCommand& command) {
-  return run_counts<double>(
-      "bc", "searching", command, "score",
+  BetweennessOptions options;
+  return run_counts(
+      "bc", "searching", command, command.options.sample > 0,
       [&](const TraversalGraph& input) {
         require_plain_lists(command, "betweenness");
-        auto options = counting<BetweennessOptions>(input);
-        options.sample = command.sources;
+        options = counting<BetweennessOptions>(input);
+        options.sample = command.options.sample;
         options.seed = command.common.seed;
         options.normalized = !command.is_unnormalized;
         return betweenness(input.graph(), options);
       },
-      [](const BetweennessResult& result) { return result.score; },
-      [&](Session& session, const BetweennessResult& result) {
-        Json& json = session.json();
-        json["normalized"] = !command.is_unnormalized;
-        json["steps"] = result.steps;
-        const auto vertices = json["vertices"].get<std::uint64_t>();
-        const std::uint64_t sources =
-            command.sources == 0 ? vertices : std::min(command.sources, vertices);
-        json["sources"] = sources;
-        session.row("sources", "{}", sources == vertices ? "all vertices" : thousands(sources));
-      },
-      command.sources > 0);
+      [&](const TraversalGraph& input, const BetweennessResult& result) {
+        return to_json(input.names(), options, result);
+      });
 }
 
 ExitStatus run_core(const TraversalCommand& command) {
-  return run_counts<std::uint32_t>(
-      "core", "peeling", command, "core",
+  return run_counts(
+      "core", "peeling", command, false,
       [&](const TraversalGraph& input) {
         require_plain_lists(command, "core numbers");
         return core_numbers(input.graph(), counting<CoreNumbersOptions>(input));
       },
-      [](const CoreNumbersResult& result) { return result.core; },
-      [](Session& session, const CoreNumbersResult& result) {
-        Json& json = session.json();
-        json["largest_core"] = result.largest;
-        json["innermost"] = result.innermost;
-        json["steps"] = result.steps;
-        session.row("largest core number", "{}, of {}", thousands(result.largest),
-                    counted(result.innermost, "vertex", "vertices"));
+      [](const TraversalGraph& input, const CoreNumbersResult& result) {
+        return to_json(input.names(), result);
       });
 }
 
 ExitStatus run_triangles(const TraversalCommand& command) {
-  return run_counts<std::uint64_t>(
-      "triangles", "counting", command, "triangles",
+  return run_counts(
+      "triangles", "counting", command, false,
       [&](const TraversalGraph& input) {
         require(input.graph().is_symmetric(),
                 "triangles are counted in undirected graphs: --symmetrize makes one of this");
         require_plain_lists(command, "triangles");
         return triangles(input.graph(), counting<TrianglesOptions>(input));
       },
-      [](const TrianglesResult& result) { return result.count; },
-      [](Session& session, const TrianglesResult& result) {
-        Json& json = session.json();
-        json["triangles"] = result.triangles;
-        session.row("triangles", "{}", thousands(result.triangles));
+      [](const TraversalGraph& input, const TrianglesResult& result) {
+        return to_json(input.names(), result);
       });
 }
 
@@ -166,7 +97,7 @@ void add_bc(CLI::App& program, Action& action) {
       "Example:\n  warren bc debian --sources 64 --verify\n"
       "  warren bc kron:16 --symmetrize --drop-self-loops --sources 256 --json -",
       run_bc);
-  add_number(bc, "--sources", command.sources,
+  add_number(bc, "--sources", command.options.sample,
              "Search from N random vertices, by --seed (default: from all, which is exact)", "N", 1,
              kMaxVertices);
   bc.add_flag("--unnormalized", command.is_unnormalized,

@@ -2,12 +2,12 @@
 // warren fetch: a public dataset by name, from where its authors publish it.
 #include "warren/dataset/fetch.hpp"
 
+#include "warren/core/quantity.hpp"
 #include "warren/core/trace.hpp"
 
 #include "command.hpp"
 #include "option_rules.hpp"
 #include "session.hpp"
-#include "text.hpp"
 
 namespace warren::app {
 namespace {

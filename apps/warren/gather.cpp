@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren gather: how fast random rows come out of an array that is spread over the team, and how
 // near that is to plain copies of as many bytes from the same places.
-
-#include "warren/api/measure_gather.hpp"
+#include "warren/api/report_measures.hpp"
 
 #include "command.hpp"
-#include "mode.hpp"
 #include "option_rules.hpp"
 #include "session.hpp"
-#include "text.hpp"
 
 namespace warren::app {
 namespace {
@@ -17,56 +14,6 @@ struct GatherCommand {
   CommonOptions common;
   api::GatherTrialOptions table;
 };
-
-void set_json(Json& json, const api::GatherTrialOptions& options,
-              const api::GatherFigures& figures) {
-  json["seconds"] = figures.seconds;
-  json["setup_seconds"] = figures.setup_seconds;
-  json["rows"] = options.rows;
-  json["k"] = options.k;
-  json["count"] = options.count;
-  json["placement"] = options.placement;
-  json["strategy"] = options.strategy;
-  json["skew"] = options.skew;
-  if (options.placement != "device") json["order"] = figures.is_sorted ? "sorted" : "asked";
-  json["bytes_per_second"] = figures.rate;
-  set_bytes_between_hosts(json, figures.bytes_between_hosts);
-  json["limit_bytes_per_second"] = figures.limit;
-  json["fraction_of_limit"] = figures.fraction;
-  if (options.strategy == "messages") {
-    json["breakdown"] = {{"bucket", figures.steps.bucket},
-                         {"exchange_rows", figures.steps.exchange_rows},
-                         {"gather", figures.steps.gather},
-                         {"exchange_data", figures.steps.exchange_data},
-                         {"reorder", figures.steps.reorder}};
-  }
-  if (options.is_cached()) {
-    json["cached_rows"] = options.cached_rows();
-    json["cached_on"] = figures.is_spread ? "spread" : "replicated";
-    json["hit_rate"] = figures.use.hit_rate();
-  }
-  json["verified"] = options.verify ? Json(figures.wrong == 0) : Json(nullptr);
-}
-
-void print(Session& session, const api::GatherTrialOptions& options,
-           const api::GatherFigures& figures) {
-  session.row("table", "{} of {} floats, in {} memory ({}B)", counted(options.rows, "row", "rows"),
-              options.k, options.placement,
-              with_prefix(static_cast<double>(options.rows * options.k) * 4.0));
-  session.row("gathered", "{} on each of {}", counted(options.count, "row", "rows"),
-              session.place());
-  session.row("time", "{}", duration(median(figures.seconds)));
-  session.row("bandwidth", "{}B/s, all ranks together", with_prefix(figures.rate));
-  session.row("limit", "{}B/s, plain copies from the same places: {:.0f} % of it",
-              with_prefix(figures.limit), 100.0 * figures.fraction);
-  if (options.is_cached()) {
-    session.row("cached", "{}, {} of the rows gathered were among them",
-                counted(options.cached_rows(), "row", "rows"),
-                percent(figures.use.hits, figures.use.rows));
-  }
-  if (options.verify)
-    session.row("verified", "{}", figures.wrong == 0 ? "yes, every element" : "NO");
-}
 
 ExitStatus run_gather(const GatherCommand& command) {
   api::GatherTrialOptions options = command.table;
@@ -77,8 +24,8 @@ ExitStatus run_gather(const GatherCommand& command) {
   options.session = session.library();
   const api::GatherFigures figures =
       session.during("gathering", [&] { return measure_gather(options); });
-  set_json(session.json(), options, figures);
-  print(session, options, figures);
+  session.add(to_json(session.ran(), options, figures));
+  session.print("{}", to_text(session.ran(), options, figures));
   session.finish();
   if (figures.wrong == 0) return ExitStatus::done;
   print_error(fmt::format("{} gathered elements are not the table's", figures.wrong));

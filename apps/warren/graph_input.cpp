@@ -3,20 +3,17 @@
 
 #include <iterator>
 
+#include "warren/api/vertex_names.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
+#include "warren/core/quantity.hpp"
 #include "warren/core/trace.hpp"
-#include "warren/graph/io.hpp"
-#include "warren/graph/transform.hpp"
-
-#include "text.hpp"
-#include "vertex_names.hpp"
 
 namespace warren::app {
 namespace {
 
 void write_id_map(const std::string& path, const VertexNames& names) {
-  write_lines(path, names.vertices(), [&](std::string& lines, Vertex v) {
+  write_vertex_lines(path, names.vertices(), [&](std::string& lines, Vertex v) {
     fmt::format_to(std::back_inserter(lines), "{} {}\n", v, names.id_text(v));
   });
 }
@@ -101,14 +98,6 @@ void describe_graph(Session& session, const GraphOptions& options, std::uint64_t
   session.json()["edges"] = edges;
   session.print("{}: {}, {}\n", options.graph, counted(vertices, "vertex", "vertices"),
                 counted(edges, "directed edge", "directed edges"));
-}
-
-Json rows_json(const graph::MovedRows& rows) {
-  return {{"broadcast", rows.broadcast},
-          {"per_edge", rows.per_edge},
-          {"once", rows.once},
-          {"fused", rows.fused},
-          {"cover", rows.cover}};
 }
 
 }  // namespace warren::app

@@ -3,16 +3,10 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "warren/api/graph.hpp"
 #include "warren/api/graph_name.hpp"
-#include "warren/graph/generate.hpp"
-#include "warren/graph/graph.hpp"
-#include "warren/graph/io.hpp"
-#include "warren/graph/partition.hpp"
 
-#include "options.hpp"
 #include "session.hpp"
 
 namespace warren::app {
@@ -54,8 +48,5 @@ void set_weights(graph::Graph& graph, const GraphOptions& options, const Session
 /// Sets `graph`, `vertices` and `edges` of the session's JSON and prints the line on the graph.
 void describe_graph(Session& session, const GraphOptions& options, std::uint64_t vertices,
                     std::uint64_t edges);
-
-/// An object with the rows of each way.
-[[nodiscard]] Json rows_json(const graph::MovedRows& rows);
 
 }  // namespace warren::app

@@ -3,9 +3,7 @@
 
 #include "command.hpp"
 #include "lookup_options.hpp"
-#include "mode.hpp"
 #include "option_rules.hpp"
-#include "text.hpp"
 
 namespace warren::app {
 namespace {
@@ -19,22 +17,8 @@ ExitStatus run_lookup(const OneLookup& command) {
   check(options, command.lookup);
   Session session("lookup", command.common);
   const api::LookupFigures figures = measure_lookups(session, command, {command.lookup}).at(0);
-  session.json().update(fields_of(options, figures));
-
-  session.row("table", "{} of {} {}", counted(options.rows, "row", "rows"), options.k,
-              options.type);
-  session.row("looked up", "{} of {} on each of {}", counted(options.batch, "bag", "bags"),
-              counted(figures.lookup.bag, "row", "rows"), session.place());
-  session.row("strategy", "{}", figures.strategy);
-  if (!figures.why.empty()) session.row("why", "{}", figures.why);
-  session.row("time", "{}", duration(median(figures.seconds)));
-  session.row("rate", "{}rows/s, {}B/s of table rows, all ranks together",
-              with_prefix(figures.rate), with_prefix(figures.bytes));
-  session.row("moved", "{}", counted(figures.rows_moved, "row", "rows"));
-  if (options.interact)
-    session.row("interaction", "{}, pairs of {} bags", duration(median(figures.interact_seconds)),
-                options.features);
-  if (options.verify) session.row("verified", "{}", figures.is_right ? "yes, every element" : "NO");
+  session.add(to_json(session.ran(), options, figures));
+  session.print("{}", to_text(session.ran(), options, figures));
   session.finish();
   if (!options.verify || figures.is_right) return ExitStatus::done;
   print_error(fmt::format("the sums are off by {:.3g} of their terms' sizes", figures.error));
@@ -62,29 +46,6 @@ std::vector<api::LookupFigures> measure_lookups(const Session& session,
   options.repeat = command.common.repeat;
   options.session = session.library();
   return session.during("looking up", [&] { return api::measure_lookups(options, cases); });
-}
-
-Json fields_of(const api::LookupTrialOptions& options, const api::LookupFigures& figures) {
-  Json json = {{"seconds", figures.seconds},
-               {"rows", options.rows},
-               {"k", options.k},
-               {"batch", options.batch},
-               {"bag", figures.lookup.bag},
-               {"skew", figures.lookup.skew},
-               {"type", options.type},
-               {"strategy", figures.strategy},
-               {"lookups_per_second", figures.rate},
-               {"bytes_per_second", figures.bytes},
-               {"rows_moved", figures.rows_moved},
-               {"max_relative_error", options.verify ? Json(figures.error) : Json(nullptr)},
-               {"verified", options.verify ? Json(figures.is_right) : Json(nullptr)}};
-  set_bytes_between_hosts(json, figures.bytes_between_hosts);
-  if (!figures.why.empty()) json["why"] = figures.why;
-  if (options.interact) {
-    json["features"] = options.features;
-    json["interact_seconds"] = figures.interact_seconds;
-  }
-  return json;
 }
 
 void add_lookup(CLI::App& program, Action& action) {

@@ -2,7 +2,7 @@
 // What lookup and bench lookup share: the table that is looked up in, and what is told of a lookup.
 #pragma once
 
-#include "warren/api/measure_lookups.hpp"
+#include "warren/api/report_measures.hpp"
 
 #include "session.hpp"
 
@@ -19,9 +19,5 @@ void add_lookup_options(CLI::App& command, LookupCommand& options);
 [[nodiscard]] std::vector<api::LookupFigures> measure_lookups(
     const Session& session, const LookupCommand& command,
     const std::vector<api::LookupCase>& cases);
-
-/// The fields that `lookup` and the results of `bench lookup` have in common.
-[[nodiscard]] Json fields_of(const api::LookupTrialOptions& options,
-                             const api::LookupFigures& figures);
 
 }  // namespace warren::app

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program: what was asked for, and the exit status that says how it went.
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <new>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "warren/core/error.hpp"
 #include "warren/core/nearest.hpp"
 #include "warren/core/standard_streams.hpp"
 #include "warren/core/start_thread.hpp"
 #include "warren/core/stop.hpp"
+#include "warren/stamp/stamp.hpp"
 #include "warren/team/processes.hpp"
 
 #include "command.hpp"
-#include "files.hpp"
-#include "launched.hpp"
 #include "options.hpp"
-#include "process.hpp"
 
 namespace warren::app {
 namespace {
@@ -83,7 +84,7 @@ std::string nearest_name(const CLI::App& program) {
 }
 
 void add_commands(CLI::App& program, Action& action) {
-  program.set_version_flag("--version", std::string("warren ") + WARREN_VERSION);
+  program.set_version_flag("--version", std::string("warren ") + stamp::version());
   program.require_subcommand(1);
   program.footer(
       "Example:\n  warren bfs debian --source git --verify\n"
@@ -153,13 +154,52 @@ int report(const CLI::App& program, const std::string& command) {
   }
 }
 
-ExitStatus parse_and_do(CLI::App& program, const Action& action, int argc, char** argv) {
+bool asks_for_help(int argc, char** argv) {
+  return argc < 2 || std::any_of(argv + 1, argv + argc, [](std::string_view word) {
+           return word == "--help" || word == "-h" || word == "--version";
+         });
+}
+
+/// Of a rank that a launcher started: throws UsageError where `command` has no ranks that are
+/// processes, and lets rank 0 say so.
+void check_launch(const team::Launch& launch, const std::string& command) {
+  const RankProcesses ranks = rank_processes(command);
+  std::string why;
+  if (ranks == RankProcesses::none) {
+    why = fmt::format(
+        "{} has no ranks that are processes yet, and {} started {}: start one process, with "
+        "--devices N where the command has ranks",
+        command, launch.launcher, launch.size);
+  } else if (launch.spans_hosts && ranks != RankProcesses::on_hosts) {
+    why = fmt::format(
+        "{} has no ranks on several hosts yet, and {} started {} ranks on more than one: start all "
+        "on one host; {} run on several",
+        command, launch.launcher, launch.size, fmt::join(commands_on_hosts(), ", "));
+  }
+  if (why.empty()) return;
+  if (launch.rank > 0) throw team::RefusedError(why);
+  check_command(command);
+  throw UsageError(why);
+}
+
+/// Joins the other ranks, if a launcher started some and there is work.
+void join_ranks(std::optional<ProgramRanks>& ranks, const std::optional<team::Launch>& launch,
+                const std::string& command, int argc, char** argv) {
+  if (!launch || asks_for_help(argc, argv)) return;
+  check_launch(*launch, command);
+  std::string words;
+  for (int i = 1; i < argc; ++i) words += (i > 1 ? " " : "") + std::string(argv[i]);
+  ranks.emplace(*launch, std::string("warren ") + stamp::version(), words);
+}
+
+ExitStatus parse_and_do(CLI::App& program, const Action& action, bool is_first, int argc,
+                        char** argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version.
     std::ostringstream text;
     (void)program.exit(success, text, text);
-    if (is_first_process()) write_standard_output(text.str());
+    if (is_first) write_standard_output(text.str());
     return ExitStatus::done;
   }
   return action();
@@ -168,16 +208,18 @@ ExitStatus parse_and_do(CLI::App& program, const Action& action, int argc, char*
 int run(int argc, char** argv) {
   CLI::App program("warren: computes on one graph across many memories.", "warren");
   const std::string command = argc > 1 ? argv[1] : "";
-  std::optional<Launched> ranks;  // Left once it is said how the run went.
+  std::optional<ProgramRanks> ranks;  // Left once it is said how the run went.
   try {
-    ranks.emplace(command, argc, argv);
+    const std::optional<team::Launch> launch = team::find_launch();
+    join_ranks(ranks, launch, command, argc, argv);
+    const bool is_first = !launch || launch->rank == 0;
     Action action;
     add_commands(program, action);
     check_command(command);
-    const ExitStatus status = parse_and_do(program, action, argc, argv);
+    const ExitStatus status = parse_and_do(program, action, is_first, argc, argv);
     check_stop();
     // A launcher ends all ranks when one of them fails: that is left to the one that reports.
-    return is_first_process() ? static_cast<int>(status) : 0;
+    return is_first ? static_cast<int>(status) : 0;
   } catch (...) {
     return report(program, command);
   }
@@ -187,6 +229,6 @@ int run(int argc, char** argv) {
 }  // namespace warren::app
 
 int main(int argc, char** argv) {
-  const warren::app::Process process;  // Ends the process by what nobody catches, too.
+  const warren::ProgramSignals signals;  // Ends the process by what nobody catches, too.
   return warren::app::run(argc, argv);
 }

@@ -2,8 +2,10 @@
 #include "options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,10 +23,40 @@
 namespace warren::app {
 namespace {
 
-const std::vector<std::string> kCommands = {
-    "info",     "convert", "stats",   "partition", "bfs",   "sssp",     "cc",
-    "pagerank", "gather",  "bench",   "spmm",      "sddmm", "lookup",   "sample",
-    "fetch",    "train",   "predict", "bc",        "core",  "triangles"};
+/// A command, and where its ranks may be processes.
+struct CommandRanks {
+  std::string_view name;
+  RankProcesses ranks = RankProcesses::none;
+};
+constexpr std::array kCommands = {CommandRanks{"info", RankProcesses::on_hosts},
+                                  CommandRanks{"convert"},
+                                  CommandRanks{"stats"},
+                                  CommandRanks{"partition"},
+                                  CommandRanks{"bfs", RankProcesses::on_hosts},
+                                  CommandRanks{"sssp", RankProcesses::on_hosts},
+                                  CommandRanks{"cc", RankProcesses::on_hosts},
+                                  CommandRanks{"pagerank", RankProcesses::on_hosts},
+                                  CommandRanks{"gather", RankProcesses::on_hosts},
+                                  CommandRanks{"bench"},
+                                  CommandRanks{"spmm", RankProcesses::on_hosts},
+                                  CommandRanks{"sddmm", RankProcesses::on_hosts},
+                                  CommandRanks{"lookup", RankProcesses::on_hosts},
+                                  CommandRanks{"sample", RankProcesses::on_hosts},
+                                  CommandRanks{"fetch"},
+                                  CommandRanks{"train", RankProcesses::on_hosts},
+                                  CommandRanks{"predict", RankProcesses::on_hosts},
+                                  CommandRanks{"bc", RankProcesses::on_one_host},
+                                  CommandRanks{"core", RankProcesses::on_one_host},
+                                  CommandRanks{"triangles", RankProcesses::on_one_host}};
+
+/// Those whose ranks may be in so many places.
+std::vector<std::string> commands(RankProcesses ranks) {
+  std::vector<std::string> names;
+  for (const CommandRanks& command : kCommands) {
+    if (command.ranks >= ranks) names.emplace_back(command.name);
+  }
+  return names;
+}
 
 constexpr std::uint64_t kMostNumber = std::numeric_limits<std::uint64_t>::max();
 
@@ -306,14 +338,26 @@ void check_choice(const std::string& option, const std::string& value,
   api::check_choice(option, value, available);
 }
 
+RankProcesses rank_processes(const std::string& command) {
+  const auto* found = std::ranges::find(kCommands, command, &CommandRanks::name);
+  return found == kCommands.end() ? RankProcesses::none : found->ranks;
+}
+
+std::vector<std::string> commands_on_hosts() {
+  std::vector<std::string> names = commands(RankProcesses::on_hosts);
+  std::ranges::sort(names);
+  return names;
+}
+
 void check_command(const std::string& command) {
-  if (command.starts_with('-') || contains(kCommands, command)) return;
+  const std::vector<std::string> all = commands(RankProcesses::none);
+  if (command.starts_with('-') || contains(all, command)) return;
   if (command.empty()) {
     throw UsageError(fmt::format("no command was given; there is: {}; see 'warren --help'",
-                                 fmt::join(kCommands, ", ")));
+                                 fmt::join(all, ", ")));
   }
   throw UsageError(fmt::format("the command {} is unknown{}; there is: {}", command,
-                               did_you_mean(command, kCommands), fmt::join(kCommands, ", ")));
+                               did_you_mean(command, all), fmt::join(all, ", ")));
 }
 
 }  // namespace warren::app

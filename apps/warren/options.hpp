@@ -91,6 +91,12 @@ void check_method(const std::string& method);
 /// "15,10,-1". Throws UsageError for anything else, and for more hops than there can be.
 [[nodiscard]] std::vector<std::int64_t> parse_fanouts(const std::string& text);
 
+/// Where a command's ranks may be processes that a launcher started.
+enum class RankProcesses { none, on_one_host, on_hosts };
+[[nodiscard]] RankProcesses rank_processes(const std::string& command);
+/// Those that have ranks on several hosts.
+[[nodiscard]] std::vector<std::string> commands_on_hosts();
+
 /// Throws UsageError for a command that is unknown or not there yet. Options pass.
 void check_command(const std::string& command);
 

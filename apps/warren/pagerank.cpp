@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren pagerank: the ranks of all vertices, and the ten largest.
-#include <iterator>
-#include <span>
+#include <string>
 
-#include "warren/api/traverse.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 
-#include "command.hpp"
-#include "files.hpp"
-#include "mode.hpp"
 #include "option_rules.hpp"
-#include "text.hpp"
 #include "traversal_graph.hpp"
 
 namespace warren::app {
@@ -22,49 +16,6 @@ constexpr std::size_t kTop = 10;
 struct PageRankCommand : TraversalCommand {
   PageRankOptions pagerank;  ///< What the algorithm takes; where it runs is left out.
 };
-
-void set_json(Json& json, const PageRankResult& result, bool weighted, const TraversalGraph& input,
-              const VertexNames& names) {
-  json["seconds"] = result.info.run_seconds;
-  json["weighted"] = weighted;
-  json["iterations"] = result.iterations;
-  json["residual"] = result.residual;
-  json["converged"] = result.converged;
-  json["top"] = Json::array();
-  for (const RankedVertex& entry : result.top)
-    json["top"].push_back(Json::array({names.json_id(entry.vertex), entry.rank}));
-  if (names.has_names()) {
-    json["top_names"] = Json::array();
-    for (const RankedVertex& entry : result.top)
-      json["top_names"].push_back(names.name(entry.vertex));
-  }
-  json["verified"] = verified(result.info);
-  set_mode_fields(json, result.info);
-  input.set_placement(json);
-  set_byte_fields(json, result.info);
-}
-
-void print_outcome(Session& session, const PageRankResult& result, std::uint64_t edges,
-                   const VertexNames& names) {
-  session.print("\n    PageRank  vertex\n");
-  for (const RankedVertex& entry : result.top)
-    session.print("{:>12.6g}  {}\n", entry.rank, names.name_and_id(entry.vertex));
-  session.print("\n");
-  session.row("iterations", "{}, the last changed {:.2g} in L1 ({})", result.iterations,
-              result.residual,
-              result.converged ? "converged" : "not converged: raise --max-iterations");
-  const double all = static_cast<double>(edges) * static_cast<double>(result.iterations);
-  session.row("time", "{}: {}edges/s ({})", duration(median_seconds(result.info)),
-              with_prefix(edge_rate(result.info, all)), session.place());
-  add_verified(session, result.info, "by an iteration in double precision");
-  session.row("mode", "{}", mode_text(result.info));
-}
-
-void write_ranks(const std::string& path, std::span<const double> ranks, const VertexNames& names) {
-  write_lines(path, ranks.size(), [&](std::string& lines, Vertex v) {
-    fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id_text(v), ranks[v]);
-  });
-}
 
 void check_weights(const std::string& name, const warren::Graph& graph) {
   if (graph.is_weighted() || graph.edges() == 0) return;
@@ -90,7 +41,6 @@ ExitStatus run_pagerank(const PageRankCommand& command) {
           "--weighted: lists are read from a file without their weights; give --edges device or "
           "host");
   Session session("pagerank", command.common);
-  const std::string& output = command.traversal.output;
   // On a GPU the hubs' contributions, which are read most, must lie together to stay in its caches.
   const std::string fitting = session.on_gpu() ? "degree" : "ranges";
   const TraversalGraph input(
@@ -109,23 +59,17 @@ ExitStatus run_pagerank(const PageRankCommand& command) {
                             command.graph.weights.empty() ? "" : "--weights HOW and "));
   }
   session.warn_of_seed(input.is_drawn());
-  session.json()["method"] = input.method();
   auto options = input.call<PageRankOptions>();
   options.damping = pagerank.damping;
   options.tolerance = pagerank.tolerance;
   options.max_iterations = pagerank.max_iterations;
   options.weighted = pagerank.weighted;
   options.top = kTop;
-  options.run.arrays = output.empty() ? ResultArrays::none : ResultArrays::host;
+  const bool writes = !command.traversal.output.empty();
+  options.run.arrays = writes ? ResultArrays::host : ResultArrays::none;
   const PageRankResult result =
       session.during("ranking", [&] { return warren::pagerank(input.graph(), options); });
-  if (!output.empty()) write_ranks(output, result.rank.host(), input.names());
-  const std::uint64_t edges = input.graph().edges();
-  describe_graph(session, command.graph, input.vertices(), edges);
-  set_json(session.json(), result, pagerank.weighted, input, input.names());
-  print_outcome(session, result, edges, input.names());
-  input.print_placement(session, result.info);
-  session.finish();
+  tell(session, command, input, result, to_json(input.names(), options, result));
   return verification_status(result.info, "the ranks are wrong");
 }
 

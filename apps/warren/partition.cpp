@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren partition: what a way of cutting a graph over ranks costs.
-#include "warren/api/partition.hpp"
+#include "warren/api/report.hpp"
 
 #include "command.hpp"
 #include "graph_input.hpp"
 #include "option_rules.hpp"
-#include "text.hpp"
 
 namespace warren::app {
 namespace {
@@ -36,31 +35,8 @@ ExitStatus run_partition(const PartitionCommand& command) {
       session.during("partitioning", [&] { return partition(graph, options); });
 
   describe_graph(session, command.graph, graph.vertices(), graph.edges());
-  Json& json = session.json();
-  json["seconds"] = result.run_seconds;
-  json["parts"] = options.parts;
-  json["method"] = options.method;
-  json["cut_edges"] = result.cut_edges;
-  json["halo_rows"] = result.halo_rows;
-  json["imbalance"] = result.imbalance;
-  json["workgroup"] = options.workgroup;
-  json["volume"] = rows_json(result.volume);
-  json["volume_between_workgroups"] = rows_json(result.between);
-
-  session.print("\n");
-  session.row("method", "{}, {} in {}", options.method,
-              counted(static_cast<std::uint64_t>(options.parts), "part", "parts"),
-              duration(median(result.run_seconds)));
-  session.row("cut edges", "{} ({})", thousands(result.cut_edges),
-              percent(result.cut_edges, graph.edges()));
-  session.row("imbalance", "{:.3f} (edges of the fullest part over the mean)", result.imbalance);
-  session.row("rows moved", "in one product with the matrix, summed over ranks:");
-  session.row("  broadcast", "{}", thousands(result.volume.broadcast));
-  session.row("  per edge", "{}", thousands(result.volume.per_edge));
-  session.row("  once", "{} (the halo)", thousands(result.volume.once));
-  session.row("  fused", "{} in workgroups of {}", thousands(result.volume.fused),
-              options.workgroup);
-  session.row("  cover", "{}", thousands(result.volume.cover));
+  session.add(to_json(graph, options, result));
+  session.print("{}", to_text(graph, options, result));
   session.finish();
   return ExitStatus::done;
 }

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren predict: what a trained model says of every vertex, exactly, on the whole graph; and of
 // pairs of vertices, if it is a model of links.
-#include <algorithm>
-#include <optional>
-
 #include "warren/api/dataset_name.hpp"
-#include "warren/api/training.hpp"
+#include "warren/api/predictions.hpp"
+#include "warren/api/report_training.hpp"
+#include "warren/api/restored.hpp"
 #include "warren/core/error.hpp"
-#include "warren/dataset/npy.hpp"
+#include "warren/core/log.hpp"
 #include "warren/graph/generate.hpp"
 #include "warren/learn/checkpoint_folder.hpp"
 #include "warren/learn/trainer.hpp"
 
-#include "command.hpp"
-#include "mode.hpp"
 #include "option_rules.hpp"
-#include "predict_output.hpp"
 #include "stored_options.hpp"
-#include "text.hpp"
 #include "train_input.hpp"
 
 namespace warren::app {
@@ -32,10 +27,7 @@ struct PredictCommand {
   bool allow_changes = false;
 };
 
-/// Files to write; empty: not wanted.
-struct Outputs {
-  std::string text, scores, embeddings;
-};
+using Outputs = api::PredictionFiles;
 
 /// --scores and --embeddings without a file say what --output's file holds.
 Outputs outputs_of(const PredictCommand& options) {
@@ -61,57 +53,9 @@ void tell_files(const Session& session, const PredictCommand& options, const Out
   if (!outputs.embeddings.empty()) session.writes("--embeddings", outputs.embeddings);
 }
 
-using api::Prediction;
-
-Prediction measure(const Session& session, const api::PredictionJob& job) {
-  return session.during("predicting", [&] { return api::run_prediction(session.library(), job); });
-}
-
 /// Whether there are labels to compare with.
 bool finds_labels(const PredictCommand& options) {
   return !options.no_labels && api::has_labels(api::find_dataset(options.dataset.graph.graph));
-}
-
-void report_accuracy(Session& session, const Prediction& outcome) {
-  if (!outcome.scores) {
-    session.row("accuracy", "none: there are no labels to compare with");
-    return;
-  }
-  const learn::Scores& scores = *outcome.scores;
-  Json& json = session.json();
-  json["train_accuracy"] = scores[0].accuracy;
-  json["validation_accuracy"] = scores[1].accuracy;
-  json["test_accuracy"] = scores[2].accuracy;
-  session.row("training, validation, test", "{:.4f}, {:.4f}, {:.4f}", scores[0].accuracy,
-              scores[1].accuracy, scores[2].accuracy);
-}
-
-void write_links(const PredictCommand& options, const Outputs& outputs, const TrainInput& input,
-                 const Prediction& outcome, std::uint64_t width, Session& session) {
-  Json& json = session.json();
-  if (!outputs.embeddings.empty())
-    learn::write_npy(outputs.embeddings, input.dataset.vertices, width, outcome.rows);
-  json["embedding"] = width;
-  if (options.pairs.empty()) return;
-  const auto pairs = read_pairs(options.pairs, input.dataset.vertices, input.names);
-  const auto scores = api::pair_scores(pairs.links, outcome.rows, width);
-  if (!outputs.text.empty()) write_pairs(outputs.text, pairs, scores);
-  if (!outputs.scores.empty()) learn::write_npy(outputs.scores, pairs.links.size(), 1, scores);
-  const auto likely = static_cast<std::uint64_t>(
-      std::count_if(scores.begin(), scores.end(), [](float score) { return score > 0.0f; }));
-  json["pairs"] = pairs.links.size();
-  json["likely_pairs"] = likely;
-  session.row("pairs", "{}, {} of them likelier linked than not", thousands(pairs.links.size()),
-              thousands(likely));
-}
-
-void write_nodes(const Outputs& outputs, const TrainInput& input, const Prediction& outcome,
-                 const learn::ModelOptions& model) {
-  if (!outputs.text.empty()) write_classes(outputs.text, input.dataset, outcome.rows);
-  if (!outputs.scores.empty())
-    learn::write_npy(outputs.scores, input.dataset.vertices, model.classes, outcome.rows);
-  if (!outputs.embeddings.empty())
-    learn::write_npy(outputs.embeddings, input.dataset.vertices, model.hidden, outcome.embeddings);
 }
 
 /// What only a model of links, or only one of classes, can be asked.
@@ -136,7 +80,7 @@ ExitStatus run_predict(const PredictCommand& options) {
   const Outputs outputs = outputs_of(options);
   const bool is_of_links = checkpoint.is_of_links;
   check_task(options, outputs, is_of_links);
-  if (checkpoint.settings.empty()) warn_of_old_checkpoint(options.checkpoint);
+  if (checkpoint.settings.empty()) log_warning(api::old_checkpoint_warning(options.checkpoint));
   bool has_changes =
       restore_options(*options.common.parsers.front(), options.checkpoint, checkpoint.settings);
   const learn::Settings given = input_settings(options.dataset, options.common.seed);
@@ -155,33 +99,27 @@ ExitStatus run_predict(const PredictCommand& options) {
   if (!has_labels) needs.unlabelled = train.model.classes;
   TrainInput input(session, options.dataset, needs);
   api::fit_to_model(options.checkpoint, checkpoint, has_labels, input.dataset);
-  const Prediction outcome =
-      measure(session, {.data = input,
-                        .options = train,
-                        .model = model.file(),
-                        .name = learn::model_path(options.checkpoint),
-                        .has_labels = has_labels,
-                        .wants_embeddings = !is_of_links && !outputs.embeddings.empty()});
-  Json& json = session.json();
-  session.print("\n");
-  json["seconds"] = std::vector<double>{outcome.seconds};
-  set_bytes_between_hosts(json, outcome.bytes_between_hosts);
-  json["model"] = learn::name_of(train.model.kind);
-  json["task"] = is_of_links ? "link" : "node";
-  json["normalize"] = input.normalize;
-  session.row("model", "{}, on {}", learn::name_of(train.model.kind), session.place());
-  session.row("time", "{}", duration(outcome.seconds));
+  const api::Prediction outcome = session.during("predicting", [&] {
+    return api::run_prediction(session.library(),
+                               {.data = input,
+                                .options = train,
+                                .model = model.file(),
+                                .name = learn::model_path(options.checkpoint),
+                                .has_labels = has_labels,
+                                .wants_embeddings = !is_of_links && !outputs.embeddings.empty()});
+  });
+  api::PredictionReport report{session.ran(), train.model, outcome, input.normalize, is_of_links};
   const Outputs written = is_first_process() ? outputs : Outputs{};
-  if (is_of_links) {
-    write_links(options, written, input, outcome, train.model.classes, session);
-  } else {
-    write_nodes(written, input, outcome, train.model);
-    report_accuracy(session, outcome);
-    // Of links the model saw a part of the edges.
-    if (outcome.is_trained_on) json["trained_on"] = *outcome.is_trained_on;
-    if (outcome.is_trained_on == false)
-      session.row("dataset", "another graph or other features than the model was trained on");
+  if (is_of_links && !options.pairs.empty()) {
+    const auto pairs = api::read_pairs(options.pairs, input.dataset.vertices, input.names);
+    const api::PairScores scores = api::pair_scores(pairs, outcome.rows, train.model.classes);
+    report.pairs = pairs.links.size();
+    report.likely = scores.likely;
+    api::write(written, pairs, scores);
   }
+  api::write(written, input.dataset, train.model, is_of_links, outcome);
+  session.add(to_json(report));
+  session.print("{}", to_text(report));
   session.finish();
   return ExitStatus::done;
 }

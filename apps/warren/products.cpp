@@ -5,87 +5,22 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
-#include "warren/sparse/strategy_text.hpp"
 
-#include "candidates.hpp"
-#include "mode.hpp"
 #include "option_rules.hpp"
-#include "text.hpp"
 
 namespace warren::app {
 namespace {
 
-std::string with_products(double seconds, double product_seconds) {
-  if (!(product_seconds > 0.0)) return duration(seconds);
-  return fmt::format("{}, {:.3g} products", duration(seconds), seconds / product_seconds);
-}
-
-/// The ways that auto looked at.
-void explain(Session& session, const api::ProductFigures& figures) {
-  if (figures.candidates.empty())
-    session.print("\nnothing to choose: one rank, a strategy that was named, or --deterministic\n");
-  report_candidates(session, figures.candidates);
-  if (!figures.candidates.empty()) {
-    if (figures.is_remembered)
-      session.print("looked at and measured before: {}\n", sparse::plan_table_path());
-    session.print(
-        "not looked at: once, whose sums do not repeat bit for bit (--strategy once takes it)\n");
-  }
-  session.json()["remembered"] = figures.is_remembered;
-}
-
-void print(Session& session, const ProductCommand& command, const api::OrderTimes& order,
-           const api::ProductFigures& figures, double middle) {
-  const api::ProductOptions& product = command.product;
-  session.print("\n");
-  session.row("product", "k = {}, {}, on {}", product.k, product.type, session.place());
-  session.row("strategy", "{}, {} moved between ranks", figures.strategy,
-              counted(figures.rows_moved, "row", "rows"));
-  session.row("time", "{}, {:.2f} GFLOP/s", duration(middle), figures.gflops);
-  session.row("preparation", "{}", with_products(figures.plan_seconds, middle));
-  if (command.matrix.reorder != "none" || command.matrix.method != "ranges")
-    session.row("order and partition", "{}", with_products(order.all(), middle));
-  session.row("sum, of squares", "{:.10g}, {:.10g}", figures.sum, figures.sumsq);
-  if (product.verify)
-    session.row("verified", "{}, largest error {:.3g} of |A||B|", figures.is_right ? "yes" : "NO",
-                figures.error);
-}
-
 /// JSON, text and exit status.
-ExitStatus report(Session& session, const ProductCommand& command, const api::OrderTimes& order,
-                  const api::ProductFigures& figures) {
-  const api::ProductOptions& product = command.product;
-  const double middle = median(figures.seconds);
-  const auto verified = [&](const Json& value) { return product.verify ? value : Json(nullptr); };
-  Json& json = session.json();
-  json["seconds"] = figures.seconds;
-  json["k"] = product.k;
-  json["type"] = product.type;
-  json["strategy"] = figures.strategy;
-  json["method"] = command.matrix.method;
-  json["reorder"] = command.matrix.reorder;
-  if (product.slow > 1) json["slow"] = product.slow;
-  json["gflops"] = figures.gflops;
-  json["rows_moved"] = figures.rows_moved;
-  set_bytes_between_hosts(json, figures.bytes_between_hosts);
-  json["max_relative_error"] = verified(figures.error);
-  json["sum"] = figures.sum;
-  json["sumsq"] = figures.sumsq;
-  json["not_finite"] = figures.not_finite;
-  warn_of_overflow(product.type, figures);
-  json["verified"] = verified(figures.is_right);
-  json["plan_seconds"] = figures.plan_seconds;
-  json["plan_in_products"] = in_products(figures.plan_seconds, middle);
-  json["reorder_seconds"] = order.reorder;
-  json["partition_seconds"] = order.partition;
-  json["relabel_seconds"] = order.relabel;
-  json["order_in_products"] = in_products(order.all(), middle);
-  print(session, command, order, figures, middle);
-  if (command.explain) explain(session, figures);
+ExitStatus report(Session& session, const ProductCommand& command,
+                  const api::MeasuredMatrix& matrix, const api::ProductFigures& figures) {
+  const api::ProductReport told = report_of(session, command, matrix, figures);
+  session.add(to_json(told));
+  session.print("{}", to_text(told));
   session.finish();
-  if (!product.verify || figures.is_right) return ExitStatus::done;
+  if (!command.product.verify || figures.is_right) return ExitStatus::done;
   print_error(fmt::format("the product is off by {:.3g} of |A||B|; {} allows {:.3g}", figures.error,
-                          product.type, figures.tolerance));
+                          command.product.type, figures.tolerance));
   return ExitStatus::not_verified;
 }
 
@@ -95,9 +30,7 @@ ExitStatus run_spmm(const ProductCommand& command) {
   const api::MeasuredMatrix matrix = read_matrix(session, command);
   const api::ProductFigures figures =
       session.during("multiplying", [&] { return matrix.spmm(command.options()); });
-  if (command.product.workgroup != 0)
-    session.json()["rows_between_workgroups"] = figures.rows_between;
-  return report(session, command, matrix.order_times(), figures);
+  return report(session, command, matrix, figures);
 }
 
 ExitStatus run_sddmm(const ProductCommand& command) {
@@ -108,7 +41,7 @@ ExitStatus run_sddmm(const ProductCommand& command) {
   const api::MeasuredMatrix matrix = read_matrix(session, command);
   const api::ProductFigures figures =
       session.during("multiplying", [&] { return matrix.sddmm(command.options()); });
-  return report(session, command, matrix.order_times(), figures);
+  return report(session, command, matrix, figures);
 }
 
 void add_product_options(CLI::App& command, ProductCommand& options) {
@@ -190,19 +123,14 @@ api::MeasuredMatrix read_matrix(Session& session, const ProductCommand& command)
   return {std::move(graph), options};
 }
 
-Json in_products(double seconds, double product_seconds) {
-  return product_seconds > 0.0 ? Json(seconds / product_seconds) : Json(nullptr);
-}
-
-void warn_of_overflow(const std::string& type, const api::ProductFigures& figures) {
-  if (figures.not_finite == 0) return;
-  const std::string cure =
-      type == "float16" ? "float16 holds numbers up to 65504, --type bfloat16 and float32 up to "
-                          "3.4e38"
-                        : type + " holds numbers up to 3.4e38: make the weights smaller";
-  log_warning(fmt::format("{} of the result {} no finite numbers: {}",
-                          counted(figures.not_finite, "element", "elements"),
-                          figures.not_finite == 1 ? "is" : "are", cure));
+api::ProductReport report_of(const Session& session, const ProductCommand& command,
+                             const api::MeasuredMatrix& matrix,
+                             const api::ProductFigures& figures) {
+  const api::ProductReport report{session.ran(),        command.matrix, command.options(),
+                                  matrix.order_times(), figures,        command.explain};
+  const std::string warning = api::overflow_warning(report);
+  if (!warning.empty()) log_warning(warning);
+  return report;
 }
 
 void add_spmm(CLI::App& program, Action& action) {

@@ -3,7 +3,7 @@
 // told of it.
 #pragma once
 
-#include "warren/api/measure_products.hpp"
+#include "warren/api/report_measures.hpp"
 
 #include "command.hpp"
 #include "graph_input.hpp"
@@ -29,9 +29,9 @@ void add_slow_option(CLI::App& command, ProductCommand& options);
 /// .wgr) or --weights asks for them; otherwise A is the pattern.
 [[nodiscard]] api::MeasuredMatrix read_matrix(Session& session, const ProductCommand& command);
 
-/// Seconds of preparation as a multiple of one product's; null where that took no measurable time.
-[[nodiscard]] Json in_products(double seconds, double product_seconds);
-/// Says so where elements of the result are no finite numbers: the type holds no larger ones.
-void warn_of_overflow(const std::string& type, const api::ProductFigures& figures);
+/// What is told of a product. Warns where elements of the result are no finite numbers.
+[[nodiscard]] api::ProductReport report_of(const Session& session, const ProductCommand& command,
+                                           const api::MeasuredMatrix& matrix,
+                                           const api::ProductFigures& figures);
 
 }  // namespace warren::app

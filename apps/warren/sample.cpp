@@ -2,12 +2,10 @@
 // warren sample: how fast mini-batches of a graph are sampled and renumbered.
 #include <algorithm>
 
-#include "warren/api/measure_sampling.hpp"
+#include "warren/api/report_measures.hpp"
 
 #include "command.hpp"
-#include "mode.hpp"
 #include "option_rules.hpp"
-#include "text.hpp"
 #include "traversal_graph.hpp"
 
 namespace warren::app {
@@ -17,50 +15,6 @@ struct SampleCommand : TraversalCommand {
   api::SamplingTrialOptions trial;
   std::string fanout = "15,10,5";
 };
-
-void set_json(Json& json, const SampleCommand& command, const api::SamplingFigures& figures) {
-  const sample::SamplerOptions& sampler = figures.sampler;
-  const auto verified = [&](const Json& value) {
-    return command.traversal.verify ? value : Json(nullptr);
-  };
-  json["seconds"] = figures.seconds;
-  json["setup_seconds"] = figures.setup_seconds;
-  json["fanout"] = sampler.fanouts;
-  json["batch"] = sampler.batch;
-  json["batches"] = command.trial.batches;
-  json["in_flight"] = sampler.in_flight;
-  json["table"] = command.trial.table;
-  json["replace"] = sampler.replace;
-  json["weighted"] = sampler.weighted;
-  json["disjoint"] = sampler.disjoint;
-  json["labor"] = sampler.labor;
-  json["layer_dependency"] = sampler.layer_dependency;
-  json["temporal"] = sampler.temporal;
-  json["temporal_last"] = sampler.temporal_last;
-  json["edges_placement"] = command.traversal.edges;
-  json["edges_per_second"] = figures.edges_per_second;
-  json["batches_per_second"] = figures.batches_per_second;
-  set_bytes_between_hosts(json, figures.bytes_between_hosts);
-  json["sampled_edges"] = figures.edges;
-  json["sampled_vertices"] = figures.vertices;
-  json["sampler_bytes"] = figures.bytes;
-  json["digest"] = verified(fmt::format("{:016x}", figures.digest));
-  json["verified"] = verified(figures.wrong.empty());
-}
-
-void print(Session& session, const SampleCommand& command, const api::SamplingFigures& figures) {
-  session.print("\n");
-  session.row("sampled", "{} of {}, fanout {}, on {}",
-              counted(command.trial.batches, "batch", "batches"),
-              counted(figures.sampler.batch, "seed", "seeds"), command.fanout, session.place());
-  session.row("found", "{}, {}", counted(figures.edges, "edge", "edges"),
-              counted(figures.vertices, "vertex", "vertices"));
-  session.row("time", "{}", duration(median(figures.seconds)));
-  session.row("rate", "{}edges/s, {}batches/s, all ranks together",
-              with_prefix(figures.edges_per_second), with_prefix(figures.batches_per_second));
-  if (command.traversal.verify)
-    session.row("verified", "{}", figures.wrong.empty() ? "yes, every batch" : "NO");
-}
 
 ExitStatus run_sample(const SampleCommand& command) {
   api::SamplingTrialOptions trial = command.trial;
@@ -88,8 +42,8 @@ ExitStatus run_sample(const SampleCommand& command) {
   const api::SamplingFigures figures = session.during(
       "sampling", [&] { return measure_sampling(input.graph(), input.where(), trial); });
   describe_graph(session, command.graph, input.vertices(), figures.graph_edges);
-  set_json(session.json(), command, figures);
-  print(session, command, figures);
+  session.add(to_json(session.ran(), trial, input.where(), figures));
+  session.print("{}", to_text(session.ran(), trial, figures));
   session.finish();
   if (figures.wrong.empty()) return ExitStatus::done;
   print_error(figures.wrong);

@@ -27,28 +27,22 @@ void check_search(const SearchOptions& options, const std::string& mode, const c
   require(mode != "async" || limit == nullptr,
           fmt::format("{}: --mode async searches the whole graph; give --mode sync",
                       limit == nullptr ? "" : limit));
-  if (options.source) (void)names.find(*options.source);
+  if (options.source) (void)names.find(*options.source, "--source");
   (void)find_targets(options, names);
 }
 
 std::vector<Vertex> find_sources(const TraversalGraph& input, const SearchOptions& options,
                                  std::uint64_t seed) {
-  if (options.source) return {input.names().find(*options.source)};
+  if (options.source) return {input.names().find(*options.source, "--source")};
   if (options.takes_busiest()) return {busiest_vertex(input.graph(), input.where())};
   return random_sources(input.graph(), options.sources, seed, input.where(), "--sources");
 }
 
 std::vector<Vertex> find_targets(const SearchOptions& options, const VertexNames& names) {
   std::vector<Vertex> targets;
-  for (const std::string& target : options.targets) targets.push_back(names.find(target));
+  for (const std::string& target : options.targets)
+    targets.push_back(names.find(target, "--target"));
   return targets;
-}
-
-void set_targets(Json& json, const SearchOptions& options, const VertexNames& names) {
-  if (options.targets.empty()) return;
-  json["targets"] = Json::array();
-  for (const Vertex target : find_targets(options, names))
-    json["targets"].push_back(names.json_id(target));
 }
 
 }  // namespace warren::app

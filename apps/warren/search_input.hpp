@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `bfs` and `sssp` have in common: where a search starts and where it may end, and what is
-// told of several.
+// What `bfs` and `sssp` have in common: where a search starts and where it may end, the searches
+// from each source, and what is told of them.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "mode.hpp"
+#include "warren/api/report.hpp"
+
 #include "session.hpp"
 #include "traversal_graph.hpp"
 
@@ -38,32 +40,53 @@ void check_search(const SearchOptions& options, const std::string& mode, const c
 [[nodiscard]] std::vector<Vertex> find_targets(const SearchOptions& options,
                                                const VertexNames& names);
 
-/// JSON `targets`, where there are some.
-void set_targets(Json& json, const SearchOptions& options, const VertexNames& names);
+/// From each source alone: find(is_first) searches as `options` say. The first search is the one of
+/// whose vertices something is shown.
+template <class Command, class Options, class Find>
+[[nodiscard]] auto search(const Session& session, const Command& command,
+                          const TraversalGraph& input, Options& options, Find&& find) {
+  const auto progress = session.progress("searching");
+  options.targets = find_targets(command.search, input.names());
+  options.figures = true;
+  std::vector<decltype(find(true))> results;
+  for (const Vertex source : find_sources(input, command.search, command.common.seed)) {
+    const bool is_first = results.empty();
+    options.source = source;
+    options.run.warm_up = is_first;
+    options.run.arrays = is_first ? arrays_of(session, command.traversal) : ResultArrays::none;
+    results.push_back(find(is_first));
+  }
+  return results;
+}
 
-/// not_verified, with a line on standard error, for the first of the outcomes whose verdict is that
-/// it is wrong; those without a verdict pass.
-template <class Outcome>
-[[nodiscard]] ExitStatus verification_status(const std::vector<Outcome>& outcomes,
-                                             const VertexNames& names) {
-  for (const Outcome& outcome : outcomes) {
+[[nodiscard]] inline Vertex source_of(const BfsResult& result) { return result.sources.front(); }
+[[nodiscard]] inline Vertex source_of(const SsspResult& result) { return result.source; }
+
+/// Writes and tells what the searches found, and ends the command.
+template <class Command, class Options, class Result>
+[[nodiscard]] ExitStatus report(Session& session, const Command& command,
+                                const TraversalGraph& input, const Options& options,
+                                const std::vector<Result>& results, const char* title) {
+  const VertexNames& names = input.names();
+  const Result& first = results.front();
+  const std::span<const Result> all(results);
+  const bool are_listed = command.search.sources > 0;
+  if (!command.traversal.output.empty()) save(names, first, command.traversal.output);
+  input.describe(session, command);
+  session.add(are_listed ? to_json(names, options, all) : to_json(names, options, first));
+  if (session.prints()) {
+    if (are_listed) session.print("{}", to_text(names, all));
+    session.print("{} from {}{}\n", title, names.name_and_id(source_of(first)),
+                  command.search.why_source());
+    session.print("{}", to_text(names, options, first));
+  }
+  session.finish();
+  for (const Result& result : results) {
     const ExitStatus status = verification_status(
-        outcome.result.info,
-        fmt::format("the search from {} is wrong", names.id_text(outcome.source)));
+        result.info, fmt::format("the search from {} is wrong", names.id_text(source_of(result))));
     if (status != ExitStatus::done) return status;
   }
   return ExitStatus::done;
-}
-
-/// The timed runs of all searches, one search after the other.
-template <class Outcome>
-[[nodiscard]] std::vector<double> all_seconds(const std::vector<Outcome>& outcomes) {
-  std::vector<double> seconds;
-  for (const Outcome& outcome : outcomes) {
-    const std::vector<double>& own = outcome.result.info.run_seconds;
-    seconds.insert(seconds.end(), own.begin(), own.end());
-  }
-  return seconds;
 }
 
 }  // namespace warren::app

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "warren/api/report.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 #include "warren/core/output_file.hpp"
@@ -13,10 +14,6 @@
 #include "warren/core/trace.hpp"
 #include "warren/team/processes.hpp"
 #include "warren/team/team.hpp"
-
-#include "launched.hpp"
-#include "stamp/stamp.hpp"
-#include "text.hpp"
 
 namespace warren::app {
 namespace {
@@ -52,12 +49,13 @@ DeviceKind kind_of(const CommonOptions& options) {
   return kind;
 }
 
-std::string reason_of(const CommonOptions& options, bool on_gpu) {
-  if (const auto* processes = team::Processes::current())
-    return fmt::format("a rank for each process ({})", processes->launcher());
-  if (options.devices != 0) return "asked for";
-  return on_gpu ? "this command takes several where --devices says so"
-                : "on the CPU one rank uses all threads";
+/// In the command line's words.
+RunInfo info_of(const warren::Session& session, const CommonOptions& options) {
+  RunInfo info = run_info(session);
+  const bool is_asked = options.devices != 0 || is_one_of_several();
+  if (info.device == DeviceKind::cuda && !is_asked)
+    info.devices_reason = "this command takes several where --devices says so";
+  return info;
 }
 
 /// Whether kernels of the command run until a search is over.
@@ -65,6 +63,18 @@ bool runs_programs(const std::string& command) {
   constexpr std::array<std::string_view, 8> kThese = {"bfs", "sssp", "cc",        "pagerank",
                                                       "bc",  "core", "triangles", "info"};
   return std::ranges::find(kThese, command) != kThese.end();
+}
+
+warren::Session session_of(const CommonOptions& options) {
+  SessionOptions session;
+  session.device = kind_of(options);
+  session.devices = options.devices;
+  session.threads = options.threads;
+  session.share_devices = options.share_devices;
+  session.side_by_side = options.side_by_side;
+  session.no_peer = options.no_peer;
+  if (session.device == DeviceKind::cuda) session.slice_milliseconds = options.slice_milliseconds;
+  return warren::Session(session);
 }
 
 }  // namespace
@@ -75,16 +85,7 @@ int ranks_of(const CommonOptions& options) {
 }
 
 Session::Session(const std::string& command, const CommonOptions& options)
-    : options_(options),
-      kind_(kind_of(options)),
-      ranks_(ranks_of(options)),
-      library_({.device = kind_,
-                .devices = options.devices,
-                .threads = options.threads,
-                .share_devices = options.share_devices,
-                .side_by_side = options.side_by_side,
-                .no_peer = options.no_peer,
-                .slice_milliseconds = on_gpu() ? options.slice_milliseconds : 0.0}) {
+    : options_(options), library_(session_of(options)), ran_(info_of(library_, options)) {
   if (!options.json.empty() && options.json != "-") writes("--json", options.json);
   if (!options.trace.empty()) {
     writes("--trace", options.trace);
@@ -99,24 +100,9 @@ Session::Session(const std::string& command, const CommonOptions& options)
   } else if (!runs_programs(command)) {
     warn_without_effect(options, {"--slice-ms"}, "this command's kernels are short");
   }
-  if (ranks_ == 1)
+  if (ranks() == 1)
     warn_without_effect(options, {"--no-peer"}, "one rank has no others (--devices)");
-  json_["command"] = command;
-  json_["device"] = on_gpu() ? "cuda" : "cpu";
-  json_["devices"] = ranks_;
-  json_["devices_reason"] = reason_of(options, on_gpu());
-  if (const auto* processes = team::Processes::current()) {
-    json_["processes"] = processes->size();
-    if (processes->hosts() > 1) json_["hosts"] = processes->hosts();
-  }
-  stamp::add(json_, kind_, ranks_);
-  json_["threads"] = threads();
-}
-
-int Session::threads() const {
-  if (options_.threads != 0) return options_.threads;
-  const auto* processes = team::Processes::current();
-  return processes != nullptr ? processes->all_threads() : exec::hardware_threads();
+  json_ = Json::parse(to_json(command, ran_));
 }
 
 const exec::Device& Session::host() const {
@@ -128,18 +114,24 @@ const exec::Device& Session::host() const {
 }
 
 void Session::settle_devices(const traverse::DeviceChoice& choice) {
-  ranks_ = choice.devices;
-  json_["devices"] = ranks_;
-  json_["devices_reason"] = choice.reason;
-  stamp::add(json_, kind_, ranks_);
+  ran_.devices = choice.devices;
+  ran_.devices_reason = choice.reason;
+  json_.update(Json::parse(to_json(command(), ran_)));
   if (const int gpus = team::connected_cuda_devices(); gpus > 1)
     print("on {} of {} GPUs ({})\n", choice.devices, gpus, choice.reason);
+}
+
+void Session::add(const std::string& report) {
+  const Json fields = Json::parse(report);
+  for (const auto& [name, value] : fields.items()) {
+    if (!json_.contains(name)) json_[name] = value;
+  }
 }
 
 void Session::runs_on_host_threads() const {
   const std::string why = "this command's work is done by the host's threads (--threads)";
   warn_without_effect(options_, {"--devices"}, why);
-  if (ranks_ != 1) warn_without_effect(options_, {"--no-peer"}, why);
+  if (ranks() != 1) warn_without_effect(options_, {"--no-peer"}, why);
   if (on_gpu()) warn_without_effect(options_, {"--device"}, why);
 }
 
@@ -147,22 +139,10 @@ void Session::warn_of_seed(bool is_used) const {
   if (!is_used) warn_without_effect(options_, {"--seed"}, "nothing in this run is drawn");
 }
 
-std::string Session::place() const {
-  const std::string ranks = counted(static_cast<std::uint64_t>(ranks_), "rank", "ranks");
-  const auto* processes = team::Processes::current();
-  std::string where = processes != nullptr ? " in processes" : "";
-  if (on_gpu()) return fmt::format("{}, {}{}", exec::Device::cuda(0).model(), ranks, where);
-  if (processes != nullptr && processes->hosts() > 1)
-    where += fmt::format(" on {} hosts", processes->hosts());
-  return fmt::format("cpu, {}{}, {}", ranks, where,
-                     counted(static_cast<std::uint64_t>(threads()), "thread", "threads"));
-}
-
 void Session::finish() {
   if (!is_first_process()) return;
-  text_ += rows_.take();
   if (!text_.empty()) write_standard_output(printable_lines(text_));
-  log_info(fmt::format("{}: done on {}", json_["command"].get<std::string>(), place()));
+  log_info(fmt::format("{}: done on {}", command(), place_of(ran_)));
   if (!options_.trace.empty()) trace_write(options_.trace);
   if (options_.json.empty()) return;
   // File names may hold bytes that are no UTF-8.
@@ -171,6 +151,13 @@ void Session::finish() {
   OutputFile file(options_.json, OutputFile::Special::in_place);
   file.write(text);
   (void)file.commit();
+}
+
+ExitStatus verification_status(const RunInfo& info, const std::string& what) {
+  if (!info.verdict || info.verdict->correct) return ExitStatus::done;
+  print_error(what.empty() ? info.verdict->message
+                           : fmt::format("{}: {}", what, info.verdict->message));
+  return ExitStatus::not_verified;
 }
 
 }  // namespace warren::app

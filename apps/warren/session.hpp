@@ -6,21 +6,18 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "warren/api/session.hpp"
+#include "warren/api/program.hpp"
+#include "warren/api/run.hpp"
 #include "warren/core/run_files.hpp"
 #include "warren/exec/device.hpp"
 #include "warren/traverse/choose_devices.hpp"
 
-#include "files.hpp"
-#include "launched.hpp"
 #include "options.hpp"
 #include "progress.hpp"
-#include "text.hpp"
 
 namespace warren::app {
 
@@ -43,18 +40,16 @@ class Session {
   void settle_devices(const traverse::DeviceChoice& choice);
   /// Warns of --seed, unless something is drawn by it.
   void warn_of_seed(bool is_used) const;
-  [[nodiscard]] bool on_gpu() const { return kind_ == DeviceKind::cuda; }
-  [[nodiscard]] int ranks() const { return ranks_; }
+  [[nodiscard]] bool on_gpu() const { return ran_.device == DeviceKind::cuda; }
+  [[nodiscard]] int ranks() const { return ran_.devices; }
   /// Where the library's calls run.
   [[nodiscard]] const warren::Session& library() const { return library_; }
+  /// What they run on.
+  [[nodiscard]] const RunInfo& ran() const { return ran_; }
   /// The host's threads, for all that is not the team's work and no call of the library's. Of one
   /// caller at a time.
   [[nodiscard]] exec::ThreadPool& pool() const { return host().pool(); }
   [[nodiscard]] const exec::Device& host() const;
-  /// "cpu, 2 ranks, 4 threads".
-  [[nodiscard]] std::string place() const;
-  /// Of the CPU, in all.
-  [[nodiscard]] int threads() const;
 
   /// Each file that the run reads or writes is told, before the work begins; see RunFiles.
   /// Of several processes the first one writes.
@@ -65,18 +60,13 @@ class Session {
 
   /// The result's fields, in the order in which they are set.
   [[nodiscard]] Json& json() { return json_; }
+  /// Those of a report's object that are not set yet.
+  void add(const std::string& report);
   /// True if text for people is wanted on standard output.
   [[nodiscard]] bool prints() const { return options_.json != "-" && !options_.quiet; }
   template <class... Arguments>
   void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    if (prints())
-      text_ += rows_.take() + fmt::format(format, std::forward<Arguments>(arguments)...);
-  }
-  /// A row of the table that stands behind what was printed so far.
-  template <class... Arguments>
-  void row(const std::string& label, fmt::format_string<Arguments...> format,
-           Arguments&&... arguments) {
-    if (prints()) rows_.row(label, fmt::format(format, std::forward<Arguments>(arguments)...));
+    if (prints()) text_ += fmt::format(format, std::forward<Arguments>(arguments)...);
   }
   /// What work() returns, with a line on it where a person watches.
   template <class Work>
@@ -94,13 +84,15 @@ class Session {
  private:
   CommonOptions options_;
   mutable RunFiles files_;  ///< Which the run's parts tell.
-  DeviceKind kind_;
-  int ranks_;
   warren::Session library_;
+  RunInfo ran_;
   mutable std::optional<exec::Device> host_;  ///< Made when it is first needed.
   Json json_ = Json::object();
   std::string text_;
-  Table rows_;  ///< Behind the text.
 };
+
+/// not_verified, with a line on standard error that begins with `what` if it is something, for a
+/// verdict that the result is wrong.
+[[nodiscard]] ExitStatus verification_status(const RunInfo& info, const std::string& what = {});
 
 }  // namespace warren::app

@@ -9,7 +9,6 @@
 #include "warren/api/training.hpp"
 
 #include "graph_input.hpp"
-#include "session.hpp"
 
 namespace warren::app {
 

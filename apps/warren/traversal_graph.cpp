@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "traversal_graph.hpp"
 
-#include "warren/core/error.hpp"
-
-#include "text.hpp"
-
 namespace warren::app {
 namespace {
 
@@ -37,17 +33,6 @@ Lists lists_of(const Session& session, const TraversalOptions& traversal,
 
 }  // namespace
 
-void TraversalGraph::set_placement(Json& json) const {
-  json["edges_placement"] = edges_;
-  if (is_streamed()) json["edges_reason"] = graph_->lists_reason();
-}
-
-void TraversalGraph::print_placement(Session& session, const RunInfo& info) const {
-  if (!is_streamed()) return;
-  session.row("lists", "in the file ({}): {} read a run, {} waited for it", graph_->lists_reason(),
-              human_bytes(info.bytes_read), duration(info.file_wait_seconds));
-}
-
 void warn_of_cache(const Session& session, const TraversalOptions& traversal) {
   if (session.on_gpu() || traversal.cache.value_or(0) == 0) return;
   warn_without_effect(session.options(), {"--cache"},
@@ -63,9 +48,7 @@ void add_options(CLI::App& parser, TraversalCommand& command) {
 
 TraversalGraph::TraversalGraph(Session& session, const TraversalCommand& command,
                                const GraphWishes& wishes)
-    : is_drawn_(false),
-      edges_(command.traversal.edges),
-      where_(where_of(session, command.traversal, wishes.method)) {
+    : is_drawn_(false), where_(where_of(session, command.traversal, wishes.method)) {
   const GraphOptions& options = command.graph;
   const TraversalOptions& traversal = command.traversal;
   if (!traversal.output.empty()) session.writes("--output", traversal.output);
@@ -81,14 +64,23 @@ TraversalGraph::TraversalGraph(Session& session, const TraversalCommand& command
   if (graph_->file() != nullptr) {
     where_.edges = Edges::file;
     where_.placement.method = "ranges";
-    edges_ = "file";
   }
-  names_ = input.generator ? VertexNames(graph_->vertices()) : VertexNames(*graph_);
+  names_.emplace(*graph_);
   run_.repeat = session.options().repeat;
   run_.verify = traversal.verify;
-  if (is_streamed() || !wishes.traversal || !session.chooses_devices()) return;
+  if (where_.edges == Edges::file || !wishes.traversal || !session.chooses_devices()) return;
   session.settle_devices(choose_devices(*graph_, *wishes.traversal, where_));
   where_.devices = session.ranks();
+}
+
+void TraversalGraph::describe(Session& session, const TraversalCommand& command) const {
+  session.json()["method"] = method();
+  describe_graph(session, command.graph, vertices(), graph_->edges());
+}
+
+ResultArrays arrays_of(const Session& session, const TraversalOptions& traversal) {
+  const bool are_wanted = session.prints() || !traversal.output.empty();
+  return are_wanted ? ResultArrays::host : ResultArrays::none;
 }
 
 }  // namespace warren::app

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "warren/api/ranks.hpp"
+#include "warren/api/report.hpp"
 
 #include "graph_input.hpp"
 #include "session.hpp"
-#include "vertex_names.hpp"
 
 namespace warren::app {
 
@@ -38,24 +38,21 @@ struct GraphWishes {
 class TraversalGraph {
  public:
   /// Tells --output's file, finds and reads the graph, unless its ranks will draw it, and settles
-  /// how many run, if
-  /// --devices does not. Throws as find_graph() and read_graph().
+  /// how many run, if --devices does not. Throws as find_graph() and read_graph().
   TraversalGraph(Session& session, const TraversalCommand& command, const GraphWishes& wishes = {});
 
   [[nodiscard]] const warren::Graph& graph() const { return *graph_; }
-  [[nodiscard]] const VertexNames& names() const { return names_; }
-  [[nodiscard]] std::uint64_t vertices() const { return names_.vertices(); }
+  [[nodiscard]] const VertexNames& names() const { return *names_; }
+  [[nodiscard]] std::uint64_t vertices() const { return graph_->vertices(); }
   /// Of the partition.
   [[nodiscard]] const std::string& method() const { return where_.placement.method; }
   /// True if the seed decides about the graph, its weights or its partition.
   [[nodiscard]] bool is_drawn() const { return is_drawn_; }
 
+  /// Tells of the graph, and of how it was cut.
+  void describe(Session& session, const TraversalCommand& command) const;
+
   [[nodiscard]] const WhereOptions& where() const { return where_; }
-  [[nodiscard]] bool is_streamed() const { return where_.edges == Edges::file; }
-  /// The JSON's `edges_placement`, and of lists in a file why they are there.
-  void set_placement(Json& json) const;
-  /// A row on lists that stay in a file.
-  void print_placement(Session& session, const RunInfo& info) const;
   /// Options of a call: where it runs, and the timed runs that --repeat and --verify want.
   template <class Options>
   [[nodiscard]] Options call() const {
@@ -71,11 +68,25 @@ class TraversalGraph {
 
  private:
   bool is_drawn_;
-  std::string edges_;  ///< As --edges has it.
   std::optional<warren::Graph> graph_;
-  VertexNames names_{0};
+  std::optional<VertexNames> names_;
   WhereOptions where_;
   RunOptions run_;
 };
+
+/// Where the arrays of a result are wanted that is printed, and written where that is asked for.
+[[nodiscard]] ResultArrays arrays_of(const Session& session, const TraversalOptions& traversal);
+
+/// Writes and tells what a call found, whose document is `json`, and ends the command's output.
+template <class Result>
+void tell(Session& session, const TraversalCommand& command, const TraversalGraph& input,
+          const Result& result, const std::string& json) {
+  const std::string& output = command.traversal.output;
+  if (!output.empty()) save(input.names(), result, output);
+  input.describe(session, command);
+  session.add(json);
+  if (session.prints()) session.print("{}", to_text(input.names(), result));
+  session.finish();
+}
 
 }  // namespace warren::app

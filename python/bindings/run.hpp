@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
+#include <utility>
 
-#include "warren/api/traverse.hpp"
+#include "warren/api/report.hpp"
 
 #include "module.hpp"
 
@@ -32,10 +35,52 @@ void set_run(Options& options, const Run& run) {
   options.session = run.session;
 }
 
+/// What a result tells, made where it is asked for: the command line's JSON object, or its lines
+/// for people. Vertices have the numbers that calls take.
+class Report {
+ public:
+  /// `tell(names, is_json)` keeps the result, whose arrays the caller has, too.
+  using Tell = std::function<std::string(const VertexNames& names, bool is_json)>;
+  Report(const GraphHandle& graph, Tell tell) : graph_(Graph(*graph)), tell_(std::move(tell)) {}
+
+  [[nodiscard]] std::string json() const { return told(true); }
+  [[nodiscard]] std::string text() const { return told(false); }
+
+ private:
+  [[nodiscard]] std::string told(bool is_json) const {
+    return unlocked([&] { return tell_(VertexNames(*graph_, VertexIds::numbers), is_json); });
+  }
+
+  GraphHandle graph_;
+  Tell tell_;
+};
+
+/// Of a result, with the options where its report is told with them.
+template <class Result>
+nb::object report_of(const GraphHandle& graph, const Result& result) {
+  return nb::cast(new Report(graph,
+                             [result](const VertexNames& names, bool is_json) {
+                               return is_json ? to_json(names, result) : to_text(names, result);
+                             }),
+                  nb::rv_policy::take_ownership);
+}
+template <class Options, class Result>
+nb::object report_of(const GraphHandle& graph, const Options& options, const Result& result) {
+  return nb::cast(new Report(graph,
+                             [options, result](const VertexNames& names, bool is_json) {
+                               if (is_json) return to_json(names, options, result);
+                               if constexpr (requires { to_text(names, options, result); })
+                                 return to_text(names, options, result);
+                               else
+                                 return to_text(names, result);
+                             }),
+                  nb::rv_policy::take_ownership);
+}
+
 inline nb::tuple info_of(const RunInfo& info) {
   return nb::make_tuple(info.device == DeviceKind::cuda, info.devices, info.devices_reason,
                         info.threads, info.mode == Mode::asynchronous, info.mode_reason,
-                        static_cast<int>(info.edges), info.bytes_read, info.seconds);
+                        name_of(info.edges), info.bytes_read, info.seconds);
 }
 
 }  // namespace warren::python

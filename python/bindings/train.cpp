@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 #include <tuple>
+#include <type_traits>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -14,6 +15,8 @@
 
 #include "warren/api/checks.hpp"
 #include "warren/api/dataset_name.hpp"
+#include "warren/api/report_training.hpp"
+#include "warren/api/train_fields.hpp"
 
 #include "run.hpp"
 
@@ -108,11 +111,12 @@ nb::tuple train_of(const Dataset& dataset, TrainOptions options, const nb::objec
   for (const learn::EpochRecord& record : found->history)
     history.append(dict_of(record, is_of_links));
   const learn::TrainResult& summary = found->summary;
-  return nb::make_tuple(history, summary.epochs, summary.best_epoch, summary.best_validation,
-                        summary.test_accuracy, summary.test_mrr, summary.chance,
-                        summary.has_stopped_early, found->model, array_of(std::move(found->scores)),
-                        found->normalize, found->batches, found->peak_memory, found->warnings,
-                        info_of(found->info), found->strategy, found->strategy_reason);
+  return nb::make_tuple(
+      history, summary.epochs, summary.best_epoch, summary.best_validation, summary.test_accuracy,
+      summary.test_mrr, summary.chance, summary.has_stopped_early, found->model,
+      array_of(std::move(found->scores)), found->normalize, found->batches, found->peak_memory,
+      found->warnings, info_of(found->info), found->strategy, found->strategy_reason,
+      api::to_json(*found->report), api::in_library_words(api::to_text(*found->report)));
 }
 
 nb::tuple predict_of(const Dataset& dataset, const Model& model, bool embeddings,
@@ -162,59 +166,48 @@ nb::dict model_facts(const Model& model) {
   return facts;
 }
 
+/// "--weight-decay" is weight_decay.
+std::string python_name(std::string option) {
+  option.erase(0, 2);
+  std::ranges::replace(option, '-', '_');
+  return option;
+}
+
+/// (least, largest) of each number, by the option's name.
+nb::dict train_ranges() {
+  nb::dict ranges;
+  api::each_train_field([&](const auto& field) {
+    if (field.high == 0.0) return;
+    using Member = std::decay_t<decltype(TrainOptions{}.*field.member)>;
+    const std::string name = python_name(field.option);
+    if constexpr (std::is_same_v<Member, double> || std::is_same_v<Member, std::optional<double>>)
+      ranges[name.c_str()] = nb::make_tuple(field.low, field.high);
+    else
+      ranges[name.c_str()] = nb::make_tuple(static_cast<std::int64_t>(field.low),
+                                            static_cast<std::int64_t>(field.high));
+  });
+  return ranges;
+}
+
 void bind_options(nb::module_& module) {
-  nb::class_<TrainOptions>(module, "TrainOptions")
-      .def(nb::init<>())
-      .def_rw("model", &TrainOptions::model)
-      .def_rw("mode", &TrainOptions::mode)
-      .def_rw("task", &TrainOptions::task)
-      .def_rw("layers", &TrainOptions::layers, nb::arg().none())
-      .def_rw("hidden", &TrainOptions::hidden, nb::arg().none())
-      .def_rw("heads", &TrainOptions::heads)
-      .def_rw("aggregate", &TrainOptions::aggregate)
-      .def_rw("norm", &TrainOptions::norm)
-      .def_rw("residual", &TrainOptions::residual)
-      .def_rw("skip", &TrainOptions::skip)
-      .def_rw("edge_weights", &TrainOptions::edge_weights)
-      .def_rw("dropout", &TrainOptions::dropout, nb::arg().none())
-      .def_rw("type", &TrainOptions::type)
-      .def_rw("lr", &TrainOptions::lr)
-      .def_rw("weight_decay", &TrainOptions::weight_decay, nb::arg().none())
-      .def_rw("optimizer", &TrainOptions::optimizer)
-      .def_rw("schedule", &TrainOptions::schedule)
-      .def_rw("warmup", &TrainOptions::warmup)
-      .def_rw("clip", &TrainOptions::clip)
-      .def_rw("epochs", &TrainOptions::epochs)
-      .def_rw("patience", &TrainOptions::patience)
-      .def_rw("class_weights", &TrainOptions::class_weights, nb::arg().none())
+  nb::class_<TrainOptions> options(module, "TrainOptions");
+  options.def(nb::init<>())
       .def_rw("seed", &TrainOptions::seed)
       .def_rw("normalize", &TrainOptions::normalize)
       .def_rw("method", &TrainOptions::method)
       .def_rw("reorder", &TrainOptions::reorder)
       .def_rw("fanout", &TrainOptions::fanout, nb::arg().none())
-      .def_rw("batch", &TrainOptions::batch, nb::arg().none())
-      .def_rw("negatives", &TrainOptions::negatives, nb::arg().none())
-      .def_rw("replace", &TrainOptions::replace)
-      .def_rw("weighted", &TrainOptions::weighted)
-      .def_rw("evaluation", &TrainOptions::evaluation, nb::arg().none())
-      .def_rw("placement", &TrainOptions::placement, nb::arg().none())
-      .def_rw("cached", &TrainOptions::cached, nb::arg().none())
-      .def_rw("cache_by", &TrainOptions::cache_by, nb::arg().none())
-      .def_rw("edges", &TrainOptions::edges, nb::arg().none())
-      .def_rw("capture_batches", &TrainOptions::capture_batches)
-      .def_rw("strategy", &TrainOptions::strategy, nb::arg().none())
-      .def_rw("workgroup", &TrainOptions::workgroup)
       .def_rw("deterministic", &TrainOptions::deterministic)
-      .def_rw("recompute", &TrainOptions::recompute)
       .def_rw("capture", &TrainOptions::capture)
       .def_rw("allow_tf32", &TrainOptions::allow_tf32)
-      .def_rw("tensor_sums", &TrainOptions::tensor_sums, nb::arg().none())
-      .def_rw("checkpoint", &TrainOptions::checkpoint)
-      .def_rw("checkpoint_every", &TrainOptions::checkpoint_every)
-      .def_rw("checkpoint_batches", &TrainOptions::checkpoint_batches)
-      .def_rw("resume", &TrainOptions::resume)
-      .def_rw("overwrite", &TrainOptions::overwrite)
-      .def_rw("allow_changes", &TrainOptions::allow_changes);
+      .def_rw("tensor_sums", &TrainOptions::tensor_sums, nb::arg().none());
+  api::each_train_field([&](const auto& field) {
+    const std::string name = python_name(field.option);
+    if constexpr (requires { *(TrainOptions{}.*field.member); })
+      options.def_rw(name.c_str(), field.member, nb::arg().none());
+    else
+      options.def_rw(name.c_str(), field.member);
+  });
   nb::class_<DatasetOptions>(module, "DatasetOptions")
       .def(nb::init<>())
       .def_rw("graph", &DatasetOptions::graph)
@@ -257,6 +250,8 @@ void bind_classes(nb::module_& module) {
 
 void bind_train(nb::module_& module) {
   bind_options(module);
+  module.def("train_ranges", &train_ranges,
+             nb::sig("def train_ranges() -> dict[str, tuple[typing.Any, typing.Any]]"));
   bind_classes(module);
   module.def("read_dataset", &read, nb::arg("name"), nb::arg("options"));
   module.def("make_dataset", &dataset_of, nb::arg("graph"), nb::arg("features"),

@@ -3,8 +3,13 @@
 // as a tuple, the last of which says what the call ran on.
 #include "warren/api/traverse.hpp"
 
+#include <string>
+#include <vector>
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+
+#include "warren/api/checks.hpp"
 
 #include "run.hpp"
 
@@ -29,8 +34,8 @@ nb::tuple bfs_of(const GraphHandle& graph, Vertex source, const Vertices& source
   options.targets = list_of(targets);
   set_run(options, run);
   BfsResult found = unlocked([&] { return bfs(*graph, options); });
-  return nb::make_tuple(told(std::move(found.depth)), told(std::move(found.parent)), found.reached,
-                        found.max_depth, info_of(found.info));
+  return nb::make_tuple(report_of(graph, options, found), info_of(found.info), told(found.depth),
+                        told(found.parent), found.reached, found.max_depth);
 }
 
 nb::tuple sssp_of(const GraphHandle& graph, Vertex source, double delta,
@@ -42,9 +47,9 @@ nb::tuple sssp_of(const GraphHandle& graph, Vertex source, double delta,
   options.cutoff = cutoff;
   set_run(options, run);
   SsspResult found = unlocked([&] { return sssp(*graph, options); });
-  return nb::make_tuple(
-      found.is_integer ? told(std::move(found.distance)) : told(std::move(found.real_distance)),
-      found.reached, info_of(found.info));
+  return nb::make_tuple(report_of(graph, options, found), info_of(found.info),
+                        found.is_integer ? told(found.distance) : told(found.real_distance),
+                        found.reached);
 }
 
 nb::tuple components_of(const GraphHandle& graph, int form, const Run& run) {
@@ -52,9 +57,9 @@ nb::tuple components_of(const GraphHandle& graph, int form, const Run& run) {
   options.form = static_cast<ComponentsForm>(form);
   set_run(options, run);
   ComponentsResult found = unlocked([&] { return connected_components(*graph, options); });
-  return nb::make_tuple(told(std::move(found.label)), found.components, found.largest,
-                        found.form == ComponentsForm::search, found.search_levels,
-                        info_of(found.info));
+  return nb::make_tuple(report_of(graph, found), info_of(found.info), told(found.label),
+                        found.components, found.largest, found.form == ComponentsForm::search,
+                        found.search_levels);
 }
 
 nb::tuple pagerank_of(const GraphHandle& graph, double damping, double tolerance,
@@ -69,8 +74,8 @@ nb::tuple pagerank_of(const GraphHandle& graph, double damping, double tolerance
     options.personalization.assign(teleports->data(), teleports->data() + teleports->shape(0));
   set_run(options, run);
   PageRankResult found = unlocked([&] { return pagerank(*graph, options); });
-  return nb::make_tuple(told(std::move(found.rank)), found.iterations, found.residual,
-                        found.converged, info_of(found.info));
+  return nb::make_tuple(report_of(graph, options, found), info_of(found.info), told(found.rank),
+                        found.iterations, found.residual, found.converged);
 }
 
 nb::tuple betweenness_of(const GraphHandle& graph, const Vertices& sources, std::uint64_t sample,
@@ -82,24 +87,25 @@ nb::tuple betweenness_of(const GraphHandle& graph, const Vertices& sources, std:
   options.normalized = normalized;
   set_run(options, run);
   BetweennessResult found = unlocked([&] { return betweenness(*graph, options); });
-  return nb::make_tuple(told(std::move(found.score)),
-                        array_of_vertices(std::move(found.sources), graph->vertices()), found.scale,
-                        info_of(found.info));
+  return nb::make_tuple(report_of(graph, options, found), info_of(found.info), told(found.score),
+                        array_of_vertices(std::move(found.sources), graph->vertices()),
+                        found.scale);
 }
 
 nb::tuple core_numbers_of(const GraphHandle& graph, const Run& run) {
   CoreNumbersOptions options;
   set_run(options, run);
   CoreNumbersResult found = unlocked([&] { return core_numbers(*graph, options); });
-  return nb::make_tuple(told(std::move(found.core)), found.largest, found.innermost,
-                        info_of(found.info));
+  return nb::make_tuple(report_of(graph, found), info_of(found.info), told(found.core),
+                        found.largest, found.innermost);
 }
 
 nb::tuple triangles_of(const GraphHandle& graph, const Run& run) {
   TrianglesOptions options;
   set_run(options, run);
   TrianglesResult found = unlocked([&] { return triangles(*graph, options); });
-  return nb::make_tuple(told(std::move(found.count)), found.triangles, info_of(found.info));
+  return nb::make_tuple(report_of(graph, found), info_of(found.info), told(found.count),
+                        found.triangles);
 }
 
 }  // namespace
@@ -114,6 +120,9 @@ void bind_traverse(nb::module_& module) {
           },
           nb::arg("mode"), nb::arg("edges"), nb::arg("device"), nb::arg("devices"),
           nb::arg("session").none(), nb::arg("host_memory") = 0);
+  nb::class_<Report>(module, "Report")
+      .def("json", &Report::json)
+      .def("text", [](const Report& self) { return api::in_library_words(self.text()); });
   module.def("bfs", &bfs_of, nb::arg("graph"), nb::arg("source"), nb::arg("sources").none(),
              nb::arg("depth_limit").none(), nb::arg("targets").none(), nb::arg("deterministic"),
              nb::arg("run"),
@@ -121,7 +130,7 @@ void bind_traverse(nb::module_& module) {
                      "sources: numpy.typing.NDArray[numpy.uint32] | None, "
                      "depth_limit: int | None, "
                      "targets: numpy.typing.NDArray[numpy.uint32] | None, deterministic: bool, "
-                     "run: Run) -> tuple[Array, Array, int, int, tuple[typing.Any, ...]]"));
+                     "run: Run) -> tuple[Report, tuple[typing.Any, ...], Array, Array, int, int]"));
   module.def(
       "busiest_vertex",
       [](const GraphHandle& graph) { return unlocked([&] { return busiest_vertex(*graph); }); },
@@ -139,30 +148,31 @@ void bind_traverse(nb::module_& module) {
              nb::arg("cutoff").none(), nb::arg("targets").none(), nb::arg("run"),
              nb::sig("def sssp(graph: Graph, source: int, delta: float, cutoff: float | None, "
                      "targets: numpy.typing.NDArray[numpy.uint32] | None, run: Run) -> "
-                     "tuple[Array, int, tuple[typing.Any, ...]]"));
+                     "tuple[Report, tuple[typing.Any, ...], Array, int]"));
   module.def("connected_components", &components_of, nb::arg("graph"), nb::arg("form"),
              nb::arg("run"),
              nb::sig("def connected_components(graph: Graph, form: int, run: Run) -> "
-                     "tuple[Array, int, int, bool, int, tuple[typing.Any, ...]]"));
+                     "tuple[Report, tuple[typing.Any, ...], Array, int, int, bool, int]"));
   module.def(
       "betweenness", &betweenness_of, nb::arg("graph"), nb::arg("sources").none(),
       nb::arg("sample"), nb::arg("seed"), nb::arg("normalized"), nb::arg("run"),
       nb::sig("def betweenness(graph: Graph, sources: numpy.typing.NDArray[numpy.uint32] | None, "
               "sample: int, seed: int, normalized: bool, run: Run) -> "
-              "tuple[Array, numpy.typing.NDArray[typing.Any], float, tuple[typing.Any, ...]]"));
+              "tuple[Report, tuple[typing.Any, ...], Array, "
+              "numpy.typing.NDArray[typing.Any], float]"));
   module.def("core_numbers", &core_numbers_of, nb::arg("graph"), nb::arg("run"),
              nb::sig("def core_numbers(graph: Graph, run: Run) -> "
-                     "tuple[Array, int, int, tuple[typing.Any, ...]]"));
+                     "tuple[Report, tuple[typing.Any, ...], Array, int, int]"));
   module.def("triangles", &triangles_of, nb::arg("graph"), nb::arg("run"),
              nb::sig("def triangles(graph: Graph, run: Run) -> "
-                     "tuple[Array, int, tuple[typing.Any, ...]]"));
+                     "tuple[Report, tuple[typing.Any, ...], Array, int]"));
   module.def("pagerank", &pagerank_of, nb::arg("graph"), nb::arg("damping"), nb::arg("tolerance"),
              nb::arg("max_iterations"), nb::arg("personalization").none(), nb::arg("weighted"),
              nb::arg("run"),
              nb::sig("def pagerank(graph: Graph, damping: float, tolerance: float, "
                      "max_iterations: int, personalization: numpy.typing.NDArray[numpy.float64] | "
-                     "None, weighted: bool, run: Run) -> tuple[Array, int, float, bool, "
-                     "tuple[typing.Any, ...]]"));
+                     "None, weighted: bool, run: Run) -> tuple[Report, tuple[typing.Any, ...], "
+                     "Array, int, float, bool]"));
 }
 
 }  // namespace warren::python

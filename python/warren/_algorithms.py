@@ -78,10 +78,10 @@ def _bfs_of_many(graph: Graph, sources: list[int], limit: int | None, targets: n
     reached, max_depth = np.empty(len(sources), np.int64), np.empty(len(sources), np.int64)
     seconds = 0.0
     for row, v in enumerate(sources):
-        depths, parents, reached[row], max_depth[row], ran = _core.bfs(graph._core, v, None, limit, targets, deterministic, run)
+        _, ran, depths, parents, reached[row], max_depth[row] = _core.bfs(graph._core, v, None, limit, targets, deterministic, run)
         depth[row], parent[row] = depths.numpy(), parents.numpy()
         seconds += ran[8]
-    return BfsResult(graph, sources, depth, parent, reached, max_depth, (*ran[:8], seconds))
+    return BfsResult(graph, sources, None, (*ran[:8], seconds), depth, parent, reached, max_depth)
 
 
 def sssp(graph: Graph, source: Any, delta: float | None = None, cutoff: float | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto",

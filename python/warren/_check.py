@@ -2,6 +2,7 @@
 """Whether the machine does what it should."""
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from . import _core
@@ -15,5 +16,5 @@ def check_machine(device: str = "auto", devices: int | str = "auto", session: Se
     devices: "auto" is the session's number, or all GPUs; on the CPU two ranks. One check that fails does not keep the others from running.
     Raises ValueError for an option that is none, and a device that is not there.
     """
-    checks = _core.check_machine(run_of("auto", "auto", device, devices, session))
-    return [dict(zip(("name", "verdict", "seconds", "message"), check)) for check in checks]
+    checks: list[dict[str, Any]] = json.loads(_core.check_machine(run_of("auto", "auto", device, devices, session)))["checks"]
+    return checks

@@ -2,6 +2,7 @@
 """A graph cut into parts, and a graph's vertices in another order. Both work on the host's threads of the session, and are not interrupted."""
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable
 from typing import Any
 
@@ -23,12 +24,16 @@ class _HostResult(Result):
     """A result that ranks had no part in."""
 
     def __init__(self, graph: Graph, seconds: float, *values: np.ndarray):
-        super().__init__(graph, (False, 1, "on the host's threads", 0, False, "", 0, 0, seconds), *values)
+        super().__init__(graph, None, (False, 1, "on the host's threads", 0, False, "", 0, 0, seconds), *values)
 
-    @property
-    def info(self) -> dict[str, Any]:
-        """A new dict at each call, whose fields are those of the command line."""
-        return {"command": self._command, "device": "cpu", "vertices": self._graph.num_vertices, "edges": self._graph.num_edges, "seconds": [self.seconds], **self._facts()}
+    _command = ""
+
+    def _told(self) -> str:
+        return json.dumps({"command": self._command, "device": "cpu", "vertices": self._graph.num_vertices, "edges": self._graph.num_edges,
+                           "seconds": [self.seconds], **self._facts()})
+
+    def _facts(self) -> dict[str, Any]:
+        return {}
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._summary()}, {self.seconds:.3g} s>"

@@ -2,6 +2,7 @@
 """What calls give back: arrays with an element a vertex, numbers, and what the call ran on."""
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Union
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 Values = Union[_core.Array, np.ndarray]
 
-EDGES_NAMES = ("device", "host", "compressed-host", "file")
-
 
 def run_info(command: str, graph: Graph, ran: tuple[Any, ...]) -> dict[str, Any]:
     """What all calls tell of the run, by the names of the command line's JSON."""
@@ -28,17 +27,18 @@ def run_info(command: str, graph: Graph, ran: tuple[Any, ...]) -> dict[str, Any]
 
 
 class Result:
-    """Base of the results. `seconds` is the algorithm alone, on the slowest rank; `info` a dict with the fields of the command line's JSON.
+    """Base of the results. `seconds` is the algorithm alone, on the slowest rank; `info` a dict with the fields of the command line's JSON, which to_json()
+    gives as text; str() are the lines that it prints.
 
     Arrays are NumPy's, or of the library that the graph's arrays came from (Graph.arrays). After a call on GPUs they stay on one of them until they are
     asked for: only then are NumPy's copied to the host, while PyTorch, CuPy and JAX take them where they are.
     """
 
-    _command = ""
     _columns: tuple[str, ...] = ()
 
-    def __init__(self, graph: Graph, ran: tuple[Any, ...], *values: Any):
+    def __init__(self, graph: Graph, report: _core.Report | None, ran: tuple[Any, ...], *values: Any):
         self._graph = graph
+        self._report = report
         self._ran = ran
         self._values: dict[str, Any] = dict(zip(self._columns, values))
 
@@ -68,21 +68,27 @@ class Result:
     @property
     def info(self) -> dict[str, Any]:
         """A new dict at each call, whose fields are those of the command line: device, devices, threads, seconds (a list, one a run), ..."""
-        is_async, mode_reason, edges, bytes_read = self._ran[4:8]
-        info = run_info(self._command, self._graph, self._ran)
-        info.update(mode="async" if is_async else "sync", edges_placement=EDGES_NAMES[edges], bytes_read=bytes_read)
-        if mode_reason:
-            info["mode_reason"] = mode_reason
-        info.update(self._facts())
+        info: dict[str, Any] = json.loads(self.to_json())
         return info
+
+    def to_json(self) -> str:
+        """The JSON object that the command line writes, as text, but for what it alone knows: the graph's name and the partition's method.
+
+        Vertices have the numbers that calls take. What the arrays tell (a search's levels, the largest values) is looked up in host memory.
+        """
+        return self._told() if self._report is None else self._report.json()
+
+    def _told(self) -> str:
+        """Of results without a report of the library's."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return repr(self) if self._report is None else self._report.text()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """The first array, where NumPy wants one."""
         array = np.asarray(self._host(self._columns[0]), dtype)
         return array.copy() if copy else array
-
-    def _facts(self) -> dict[str, Any]:
-        return {}
 
     def _reached(self) -> np.ndarray | None:
         """Which vertices to_dict() tells; None: all."""
@@ -118,11 +124,10 @@ class BfsResult(Result):
     """depth (int32; -1: not reached) and parent (int32, int64 for 2^31 vertices or more; -1: not reached; a source is its own), n elements each;
     reached, a number of vertices, and max_depth. For a list of k sources the arrays are k x n, and reached and max_depth are arrays of k."""
 
-    _command = "bfs"
     _columns = ("depth", "parent")
 
-    def __init__(self, graph: Graph, source: Any, depth: Values, parent: Values, reached: Any, max_depth: Any, ran: tuple[Any, ...]):
-        super().__init__(graph, ran, depth, parent)
+    def __init__(self, graph: Graph, source: Any, report: _core.Report | None, ran: tuple[Any, ...], depth: Values, parent: Values, reached: Any, max_depth: Any):
+        super().__init__(graph, report, ran, depth, parent)
         self.source = source
         self.reached = reached
         self.max_depth = max_depth
@@ -138,10 +143,13 @@ class BfsResult(Result):
     def _reached(self) -> np.ndarray | None:
         return np.flatnonzero(self._host("depth") >= 0)
 
-    def _facts(self) -> dict[str, Any]:
+    def _told(self) -> str:
+        """Of several searches, whose numbers are lists."""
         depth = self._host("depth")
-        sum_depth = np.where(depth > 0, depth, 0).sum(axis=-1, dtype=np.int64).tolist()
-        return {"source": self.source, "reached": _plain(self.reached), "max_depth": _plain(self.max_depth), "sum_depth": sum_depth}
+        sums = np.where(depth > 0, depth, 0).sum(axis=-1, dtype=np.int64).tolist()
+        return json.dumps({**run_info("bfs", self._graph, self._ran), "source": self.source, "reached": self.reached.tolist(),
+                           "max_depth": self.max_depth.tolist(), "sum_depth": sums,
+                           "mode": "async" if self._ran[4] else "sync", "edges_placement": self._ran[6], "bytes_read": self._ran[7]})
 
     def _summary(self) -> str:
         if isinstance(self.source, list):
@@ -152,11 +160,10 @@ class BfsResult(Result):
 class SsspResult(Result):
     """distance, n elements: int64 (-1: not reached) for graphs of integer weights, else float64 (inf: not reached); reached, a number of vertices."""
 
-    _command = "sssp"
     _columns = ("distance",)
 
-    def __init__(self, graph: Graph, source: int, distance: Values, reached: int, ran: tuple[Any, ...]):
-        super().__init__(graph, ran, distance)
+    def __init__(self, graph: Graph, source: int, report: _core.Report, ran: tuple[Any, ...], distance: Values, reached: int):
+        super().__init__(graph, report, ran, distance)
         self.source = source
         self.reached = reached
 
@@ -171,10 +178,6 @@ class SsspResult(Result):
     def _reached(self) -> np.ndarray | None:
         return np.flatnonzero(self._is_reached())
 
-    def _facts(self) -> dict[str, Any]:
-        reached = self._host("distance")[self._is_reached()]
-        return {"source": self.source, "reached": self.reached, "max_distance": reached.max().item(), "sum_distance": sum(reached.tolist())}
-
     def _summary(self) -> str:
         return f"reached {self.reached} of {self._graph.num_vertices} vertices"
 
@@ -183,11 +186,10 @@ class ComponentsResult(Result):
     """label, n elements (int32, int64 for 2^31 vertices or more): the smallest vertex of the component; num_components, and largest, the vertices of
     the largest one. form, what found them: "forest" or "search"; search_levels, those of a search, 0 where none was made."""
 
-    _command = "cc"
     _columns = ("label",)
 
-    def __init__(self, graph: Graph, label: Values, num_components: int, largest: int, is_search: bool, search_levels: int, ran: tuple[Any, ...]):
-        super().__init__(graph, ran, label)
+    def __init__(self, graph: Graph, report: _core.Report, ran: tuple[Any, ...], label: Values, num_components: int, largest: int, is_search: bool, search_levels: int):
+        super().__init__(graph, report, ran, label)
         self.num_components = num_components
         self.largest = largest
         self.form = "search" if is_search else "forest"
@@ -201,9 +203,6 @@ class ComponentsResult(Result):
         """{vertex: the component's smallest vertex}, both by their names where the graph has some."""
         return dict(zip(self._graph.labels(None), self._graph.labels(self._host("label"))))
 
-    def _facts(self) -> dict[str, Any]:
-        return {"components": self.num_components, "largest": self.largest, "form": self.form, "search_levels": self.search_levels}
-
     def _summary(self) -> str:
         return f"{self.num_components} components, the largest of {self.largest} vertices"
 
@@ -211,11 +210,10 @@ class ComponentsResult(Result):
 class PageRankResult(Result):
     """rank, n elements (float64), which sum to 1; iterations; residual, the L1 change of the last one; converged, whether that is at most the tolerance."""
 
-    _command = "pagerank"
     _columns = ("rank",)
 
-    def __init__(self, graph: Graph, rank: Values, iterations: int, residual: float, converged: bool, ran: tuple[Any, ...]):
-        super().__init__(graph, ran, rank)
+    def __init__(self, graph: Graph, report: _core.Report, ran: tuple[Any, ...], rank: Values, iterations: int, residual: float, converged: bool):
+        super().__init__(graph, report, ran, rank)
         self.iterations = iterations
         self.residual = residual
         self.converged = converged
@@ -230,11 +228,6 @@ class PageRankResult(Result):
         best = np.argsort(-rank, kind="stable")[:count]
         return list(zip(self._graph.labels(best), rank[best].tolist()))
 
-    def _facts(self) -> dict[str, Any]:
-        rank = self._host("rank")
-        best = np.argsort(-rank, kind="stable")[:10]
-        return {"iterations": self.iterations, "residual": self.residual, "converged": self.converged, "top": [[int(v), float(rank[v])] for v in best]}
-
     def _summary(self) -> str:
         return f"of {self._graph.num_vertices} vertices, {self.iterations} iterations{'' if self.converged else ', not converged'}"
 
@@ -243,20 +236,16 @@ class BetweennessResult(Result):
     """score, n elements (float64); sources, the vertices from which paths were counted (int32, int64 for 2^31 vertices or more); scale, by which sums
     over them were multiplied."""
 
-    _command = "bc"
     _columns = ("score",)
 
-    def __init__(self, graph: Graph, score: Values, sources: np.ndarray, scale: float, ran: tuple[Any, ...]):
-        super().__init__(graph, ran, score)
+    def __init__(self, graph: Graph, report: _core.Report, ran: tuple[Any, ...], score: Values, sources: np.ndarray, scale: float):
+        super().__init__(graph, report, ran, score)
         self.sources = sources
         self.scale = scale
 
     @property
     def score(self) -> Any:
         return self.array("score")
-
-    def _facts(self) -> dict[str, Any]:
-        return {"sources": len(self.sources) or self._graph.num_vertices}
 
     def _summary(self) -> str:
         return f"of {self._graph.num_vertices} vertices, from {len(self.sources) or self._graph.num_vertices} sources"
@@ -265,20 +254,16 @@ class BetweennessResult(Result):
 class CoreNumberResult(Result):
     """core, n elements (int32, int64 for 2^31 vertices or more); largest, the largest core number, and innermost, the number of vertices that have it."""
 
-    _command = "core"
     _columns = ("core",)
 
-    def __init__(self, graph: Graph, core: Values, largest: int, innermost: int, ran: tuple[Any, ...]):
-        super().__init__(graph, ran, core)
+    def __init__(self, graph: Graph, report: _core.Report, ran: tuple[Any, ...], core: Values, largest: int, innermost: int):
+        super().__init__(graph, report, ran, core)
         self.largest = largest
         self.innermost = innermost
 
     @property
     def core(self) -> Any:
         return self.array("core")
-
-    def _facts(self) -> dict[str, Any]:
-        return {"largest_core": self.largest, "innermost": self.innermost}
 
     def _summary(self) -> str:
         return f"largest core {self.largest} of {self.innermost} vertices"
@@ -287,23 +272,16 @@ class CoreNumberResult(Result):
 class TrianglesResult(Result):
     """count, n elements (int64): the triangles that a vertex is in; triangles, their number in the graph, a third of the sum of the counts."""
 
-    _command = "triangles"
     _columns = ("count",)
 
-    def __init__(self, graph: Graph, count: Values, triangles: int, ran: tuple[Any, ...]):
-        super().__init__(graph, ran, count)
+    def __init__(self, graph: Graph, report: _core.Report, ran: tuple[Any, ...], count: Values, triangles: int):
+        super().__init__(graph, report, ran, count)
         self.triangles = triangles
 
     @property
     def count(self) -> Any:
         return self.array("count")
 
-    def _facts(self) -> dict[str, Any]:
-        return {"triangles": self.triangles}
-
     def _summary(self) -> str:
         return f"{self.triangles} triangles"
 
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray) else value

@@ -2,6 +2,7 @@
 """Training graph neural networks, and asking them. Both check their arguments before they work, release the interpreter's lock, and end at Ctrl-C."""
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -31,9 +32,9 @@ NAMES: dict[str, dict[Any, int]] = {
     "evaluation": {None: 0, "exact": 1, "sampled": 2}, "placement": {None: 0, "auto": 1, "device": 2, "replicated": 3, "host": 4, "cached": 5, "exchanged": 6},
     "cache_by": {None: 0, "degree": 1, "presampling": 2}, "edges": {None: 0, "auto": 1, "device": 2, "replicated": 3, "host": 4}}
 # Least and largest; None may be given where the default is None.
-NUMBERS = {"layers": (1, 64), "hidden": (1, 2**20), "heads": (1, 1024), "warmup": (0, 10**6), "epochs": (1, 10**7), "patience": (0, 10**7), "batch": (1, 2**30),
-           "negatives": (1, 2**20), "checkpoint_every": (1, 10**7), "checkpoint_batches": (0, 2**30), "workgroup": (0, 32)}
-REALS = {"dropout": 0.999, "lr": 1e6, "weight_decay": 1e6, "clip": 1e6, "cached": 1.0}
+RANGES = _core.train_ranges()
+NUMBERS = {name: bounds for name, bounds in RANGES.items() if isinstance(bounds[0], int)} | {"workgroup": (0, 32)}  # 0: by the links.
+REALS = {name: bounds[1] for name, bounds in RANGES.items() if isinstance(bounds[0], float)}
 
 
 class Model:
@@ -117,14 +118,13 @@ class TrainResult:
     """
 
     def __init__(self, dataset: Dataset, options: dict[str, Any], found: tuple[Any, ...]):
-        history, self.epochs, self.best_epoch, self.best_validation, self.test_accuracy, test_mrr, self.chance, self.stopped_early, model, scores = found[:10]
-        self.normalize, self._batches, self.peak_memory, _, self._ran, self.strategy, self.strategy_reason = found[10:]
+        history, self.epochs, self.best_epoch, self.best_validation, self.test_accuracy, _, self.chance, self.stopped_early, model, scores = found[:10]
+        self.normalize, _, self.peak_memory, _, self._ran, self.strategy, self.strategy_reason, self._json, self._text = found[10:]
         self.history: list[dict[str, Any]] = history
         self.dataset = dataset
         self.model = Model(model)
         self.scores: np.ndarray | None = scores.reshape(-1, model.classes) if scores.size > 0 else None
         self._options = options
-        self._test_mrr = test_mrr
 
     @property
     def seconds(self) -> float:
@@ -133,25 +133,15 @@ class TrainResult:
     @property
     def info(self) -> dict[str, Any]:
         """A new dict at each call, whose fields are those of the command line."""
-        info = run_info("train", self.dataset.graph, self._ran)
-        facts = self.model.facts
-        is_of_links = self._options["task"] == "link"
-        info.update({name: self._options[name] for name in ("model", "mode", "task")})
-        info.update({name: int(facts[name]) for name in ("layers", "hidden", "features")})
-        info["embedding" if is_of_links else "classes"] = int(facts["classes"])
-        info.update(type=facts["type"], norm=facts["norm"], parameters=sum(array.size for array in self.model.weights.values()), epochs=self.history,
-                    edge_weights="edge_weights" in facts,
-                    epochs_done=self.epochs, best_epoch=self.best_epoch, best_validation=self.best_validation, test_accuracy=self.test_accuracy,
-                    chance=self.chance, normalize=self.normalize, stopped_early=self.stopped_early, peak_memory=self.peak_memory)
-        if self.history:
-            info["epoch_seconds"] = float(np.median([epoch["seconds"] for epoch in self.history]))
-        if self.strategy:
-            info.update(strategy=self.strategy, strategy_reason=self.strategy_reason)
-        if self._batches:
-            info["batches"] = self._batches
-        if is_of_links:
-            info.update(test_auc=self.test_accuracy, test_mrr=self._test_mrr)
+        info: dict[str, Any] = json.loads(self._json)
         return info
+
+    def to_json(self) -> str:
+        """The JSON object that the command line writes, as text, but for the dataset's name and how it was ordered and cut."""
+        return self._json
+
+    def __str__(self) -> str:
+        return self._text
 
     def predict(self, dataset: Dataset | str | os.PathLike[str] | None = None, **options: Any) -> PredictResult:
         """As warren.predict(dataset, self.model, ...); None: the dataset that it was trained on."""
@@ -179,12 +169,11 @@ class PredictResult(Result):
     train_accuracy, validation_accuracy, test_accuracy: None where the dataset has no labels. trained_on: whether the model was trained on this graph
     and these features; None where it does not say it."""
 
-    _command = "predict"
     _columns = ("label",)
 
     def __init__(self, dataset: Dataset, model: Model, found: tuple[Any, ...]):
         scores, columns, labels, embeddings, accuracy, self.trained_on, _, ran = found
-        super().__init__(dataset.graph, ran)
+        super().__init__(dataset.graph, None, ran)
         self.scores: np.ndarray = scores.reshape(-1, columns)
         self.label: np.ndarray | None = None if model._core.is_of_links else self.scores > 0 if model._core.has_several_labels else labels
         self.embeddings: np.ndarray | None = embeddings.reshape(len(self.scores), -1) if embeddings.size > 0 else None
@@ -207,10 +196,10 @@ class PredictResult(Result):
         columns: dict[Any, Any] = {"label": values} if values.ndim == 1 else dict(enumerate(values.T))
         return pandas.DataFrame({"vertex": self._graph.labels(None), **columns})
 
-    def _facts(self) -> dict[str, Any]:
+    def _told(self) -> str:
         known = {"train_accuracy": self.train_accuracy, "validation_accuracy": self.validation_accuracy, "test_accuracy": self.test_accuracy,
                  "trained_on": self.trained_on}
-        return {name: value for name, value in known.items() if value is not None}
+        return json.dumps({**run_info("predict", self._graph, self._ran), **{name: value for name, value in known.items() if value is not None}})
 
     def _summary(self) -> str:
         return f"of {len(self.scores)} vertices" + ("" if self.test_accuracy is None else f", test accuracy {self.test_accuracy:.4f}")

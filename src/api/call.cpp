@@ -370,3 +370,13 @@ double slowest(team::Team& team, double seconds) {
 }
 
 }  // namespace warren::api
+
+namespace warren {
+
+RunInfo run_info(const Session& session) {
+  RunInfo info;
+  (void)api::place_of(*session.teams(), std::nullopt, 0, info, -1, true);
+  return info;
+}
+
+}  // namespace warren

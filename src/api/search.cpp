@@ -199,6 +199,7 @@ BfsResult bfs(const Graph& graph, const BfsOptions& options) {
     last = found;
     is_symmetric = rank.shard.is_symmetric;
   });
+  all.sources = sources;
   all.reached = last.reached;
   all.max_depth = last.max_depth;
   all.level_ranks = last.ranks;
@@ -417,6 +418,7 @@ SsspResult sssp(const Graph& graph, const SsspOptions& options) {
   check_weights(graph, options);
   const Mode mode = mode_of(options, options.cutoff.has_value());
   SsspResult all;
+  all.source = options.source;
   all.scale = graph.weights_read().scale;
   // A graph without edges has no type of weights: integers, as there is only a distance of 0.
   all.is_integer = graph.csr().weight_type != graph::WeightType::float32;

@@ -87,11 +87,6 @@ std::uint64_t next_owner() {
   return ++last;
 }
 
-bool is_first_process() {
-  const auto* processes = team::Processes::current();
-  return processes == nullptr || processes->rank() == 0;
-}
-
 Teams::Teams(const SessionOptions& options)
     : options_(options), kind_(kind_of(options)), process_(getpid()) {
   team::TeamOptions team;

@@ -39,7 +39,7 @@ const EdgeFile& file_of(const Graph& graph) {
 
 /// A call's ranks, which are one.
 template <class Options>
-Place place_for(const Teams& teams, const Options& options, RunInfo& info) {
+Place place_for(const Teams& teams, const Graph& graph, const Options& options, RunInfo& info) {
   require(team::Processes::current() == nullptr,
           "edges: lists that stay in a file are read by one process; start it without a launcher");
   const std::string& method = options.placement.method;
@@ -53,6 +53,7 @@ Place place_for(const Teams& teams, const Options& options, RunInfo& info) {
                       place.ranks));
   info.devices_reason = "one rank reads the file";
   info.edges = Edges::file;
+  info.edges_reason = graph.lists_reason();
   info.mode = Mode::synchronous;
   return place;
 }
@@ -80,7 +81,7 @@ void run_on_rank(const Graph& graph, const Options& options, RunInfo& info,
                  const std::function<void(team::Team&, const StreamCheck&)>& work) {
   const std::shared_ptr<Teams> teams = session_of(options.session).teams();
   check_placement(Edges::file, options.placement, options.run);
-  const Place place = place_for(*teams, options, info);
+  const Place place = place_for(*teams, graph, options, info);
   check_host(file_of(graph), need(place.kind), options.placement.host_memory);
   const HostMemoryLimit host_limit(options.placement.host_memory);
   teams->run(place, graph.state()->number(), [&](team::Team& team, RankStore& /*store*/) {

@@ -40,9 +40,6 @@ struct Place {
 /// A number for what ranks keep (RankStore::Key): of nothing else in this process.
 [[nodiscard]] std::uint64_t next_owner();
 
-/// Of ranks that are processes: whether this is the one that writes files for all. True elsewhere.
-[[nodiscard]] bool is_first_process();
-
 class Teams {
  public:
   explicit Teams(const SessionOptions& options);

@@ -7,7 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "warren/api/training.hpp"
+#include "warren/api/program.hpp"
+#include "warren/api/report_training.hpp"
 #include "warren/core/error.hpp"
 #include "warren/exec/memory.hpp"
 #include "warren/learn/checkpoint_folder.hpp"
@@ -132,7 +133,7 @@ TrainResult train_with(const Dataset& dataset, const TrainOptions& options) {
   api::check(how);
   check_data(dataset, needs);
   std::optional<learn::CheckpointFolder> folder;
-  if (!options.checkpoint.empty() && api::is_first_process()) folder.emplace(options.checkpoint);
+  if (!options.checkpoint.empty() && is_first_process()) folder.emplace(options.checkpoint);
   const auto stored = take_up(options);
   if (stored) {
     const auto normalize = stored->find("normalize");
@@ -159,17 +160,22 @@ TrainResult train_with(const Dataset& dataset, const TrainOptions& options) {
   api::TrainingOutcome outcome;
   call.on_team([&](team::Team& team) { api::train_on(team, job, outcome); });
   for (const learn::EpochRecord& epoch : outcome.epochs) call.info.seconds += epoch.seconds;
+  const Model model = *std::exchange(outcome.model, std::nullopt);
+  std::vector<float> scores = std::exchange(outcome.scores, {});
+  auto report = std::make_shared<const api::TrainingReport>(
+      api::report_of(call.info, data, train, plan, outcome));
   return {.history = std::move(outcome.history),
           .summary = outcome.result,
-          .model = *outcome.model,
-          .scores = std::move(outcome.scores),
+          .model = model,
+          .scores = std::move(scores),
           .normalize = data.normalize,
           .batches = outcome.batches,
           .peak_memory = outcome.peak,
           .strategy = train.sampled ? "" : api::strategy_of(outcome.exchange),
           .strategy_reason = outcome.exchange.reason,
           .warnings = api::warnings_of(data),
-          .info = call.info};
+          .info = call.info,
+          .report = std::move(report)};
 }
 
 }  // namespace

@@ -96,6 +96,7 @@ struct RunInfo {
   Mode mode = Mode::synchronous;
   std::string mode_reason;
   Edges edges = Edges::device;
+  std::string edges_reason;  ///< Of Edges::file: why lists are there.
   /// Sent to other hosts by all ranks of the call, where ranks are on several: what algorithms and
   /// results show to each other, without what tells where it goes.
   std::uint64_t bytes_between_hosts = 0;
@@ -108,5 +109,9 @@ struct RunInfo {
   std::optional<Verdict> verdict{};    ///< Where it was to be verified.
   std::optional<TaskReport> report{};  ///< Of an asynchronous run, the last one.
 };
+
+/// What calls of the session run on that name neither a device nor a number of ranks. Throws
+/// UsageError.
+[[nodiscard]] RunInfo run_info(const Session& session);
 
 }  // namespace warren

@@ -127,6 +127,10 @@ struct TrainOptions {
   std::optional<Session> session{};
 };
 
+namespace api {
+struct TrainingReport;
+}
+
 struct TrainResult {
   /// Loss, scores (training, validation, test) and seconds of every epoch, those of before a resume
   /// included.
@@ -145,6 +149,8 @@ struct TrainResult {
   std::string strategy, strategy_reason;
   std::vector<std::string> warnings;
   RunInfo info;  ///< Its seconds are the epochs'.
+  /// What the command line tells of a training (report_training.hpp).
+  std::shared_ptr<const api::TrainingReport> report;
 };
 
 /// Trains a model on the dataset's training vertices (task "link": its edges), with softmax

@@ -49,9 +49,10 @@ struct BfsFigures {
 };
 
 struct BfsResult {
-  Array<Vertex> depth;        ///< kNoVertex where not reached.
-  Array<Vertex> parent;       ///< A source is its own; kNoVertex where not reached.
-  std::uint64_t reached = 0;  ///< Vertices, sources included.
+  std::vector<Vertex> sources{};  ///< Where it started.
+  Array<Vertex> depth;            ///< kNoVertex where not reached.
+  Array<Vertex> parent;           ///< A source is its own; kNoVertex where not reached.
+  std::uint64_t reached = 0;      ///< Vertices, sources included.
   std::uint32_t max_depth = 0;
   BfsFigures figures{};                 ///< Zeros unless asked for.
   std::vector<std::uint64_t> levels{};  ///< Vertices by depth; empty unless asked for.
@@ -135,6 +136,7 @@ struct SsspFigures {
 };
 
 struct SsspResult {
+  Vertex source = 0;             ///< Where it started.
   bool is_integer = true;        ///< Which of the two is filled: by the type of the weights.
   Array<std::int64_t> distance;  ///< -1 where not reached.
   Array<double> real_distance;   ///< Infinity where not reached.

@@ -21,7 +21,6 @@ def of_result(result: Any) -> dict[str, Any]:
     if hasattr(result, "depth"):
         depth = np.asarray(result.depth)
         if depth.ndim == 1:
-            info["levels"] = np.bincount(depth[depth >= 0]).tolist()
             sources = np.atleast_1d(result.source)
             info["source_name"] = ", ".join(map(str, result._graph.labels(sources[:3]))) + (", ..." if sources.size > 3 else "")
     elif hasattr(result, "distance"):

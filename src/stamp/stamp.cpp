@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stamp/stamp.hpp"
+#include "warren/stamp/stamp.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,13 +8,14 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "warren/core/shared_library.hpp"
 
-#include "stamp/commit.hpp"
-
 namespace warren::stamp {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 bool is_version(const std::string& word) {
   return word.find('.') != std::string::npos &&
@@ -50,10 +51,6 @@ std::string driver_number() {
   return driver_by_library();
 }
 
-}  // namespace
-
-Json program() { return {{"version", WARREN_VERSION}, {"commit", commit()}}; }
-
 Json machine(exec::DeviceKind kind, int ranks) {
   // A null value that becomes an object without memory crashes when it goes.
   Json json = Json::object();
@@ -78,10 +75,16 @@ std::string date() {
                      utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 
-void add(Json& json, exec::DeviceKind kind, int ranks) {
-  json["warren"] = program();
+}  // namespace
+
+const char* version() noexcept { return WARREN_VERSION; }
+
+std::string origin(exec::DeviceKind kind, int ranks) {
+  Json json = Json::object();
+  json["warren"] = {{"version", version()}, {"commit", commit()}};
   json["machine"] = machine(kind, ranks);
   json["date"] = date();
+  return json.dump();
 }
 
 }  // namespace warren::stamp

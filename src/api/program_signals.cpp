@@ -2,8 +2,6 @@
 // Signal handlers do no more than write to a pipe, from which a thread reads: ending a team takes
 // locks and wakes threads, which no handler may do. The exception is SIGBUS, which a thread gets
 // for what it reads itself: it holds no lock then.
-#include "process.hpp"
-
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -18,16 +16,13 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "warren/api/program.hpp"
 #include "warren/core/mapped_ranges.hpp"
 #include "warren/core/output_file.hpp"
 #include "warren/core/standard_streams.hpp"
 #include "warren/core/stop.hpp"
 
-#include "command.hpp"
-#include "files.hpp"
-#include "launched.hpp"
-
-namespace warren::app {
+namespace warren {
 namespace {
 
 constexpr std::array kEndSignals = {SIGINT, SIGTERM, SIGHUP};
@@ -144,7 +139,7 @@ void end_process(int status) {
   end_at_once(status);
 }
 
-Process::Process() {
+ProgramSignals::ProgramSignals() {
   open_standard_streams();
   // A file that may grow no further, and a pipe that nobody reads, are errors that say so, not the
   // end of the process.
@@ -168,7 +163,7 @@ Process::Process() {
   for (const int signal : kEndSignals) handle(signal, pass_on);
 }
 
-Process::~Process() {
+ProgramSignals::~ProgramSignals() {
   if (watcher_.joinable()) {
     for (const int signal : kEndSignals) handle(signal, SIG_DFL);
     send(0);
@@ -180,7 +175,7 @@ Process::~Process() {
   (void)close(read_end_);
 }
 
-void Process::watch() const {
+void ProgramSignals::watch() const {
   const int signal = receive(read_end_, -1);
   if (signal <= 0) return;
   request_stop(signal);
@@ -190,4 +185,4 @@ void Process::watch() const {
   end_at_once(status);
 }
 
-}  // namespace warren::app
+}  // namespace warren

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "predict_output.hpp"
+#include "warren/api/predictions.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -9,15 +9,16 @@
 
 #include <fmt/format.h>
 
+#include "warren/api/vertex_names.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/output_file.hpp"
 #include "warren/core/printable.hpp"
 #include "warren/core/text_lines.hpp"
+#include "warren/dataset/npy.hpp"
 #include "warren/files/mapped_file.hpp"
 
-#include "vertex_names.hpp"
-
-namespace warren::app {
+namespace warren::api {
+namespace {
 
 void write_classes(const std::string& path, const learn::Dataset& dataset,
                    std::span<const float> scores) {
@@ -39,6 +40,8 @@ void write_classes(const std::string& path, const learn::Dataset& dataset,
   file.write(text);
   (void)file.commit();
 }
+
+}  // namespace
 
 NamedPairs read_pairs(const std::string& path, std::uint64_t vertices,
                       std::span<const std::string> names) {
@@ -80,15 +83,39 @@ NamedPairs read_pairs(const std::string& path, std::uint64_t vertices,
   return pairs;
 }
 
-void write_pairs(const std::string& path, const NamedPairs& pairs, std::span<const float> scores) {
-  OutputFile file(path, OutputFile::Special::in_place);
-  std::string text;
-  for (std::size_t i = 0; i < pairs.links.size(); ++i) {
-    text += fmt::format("{} {} {:.6g}\n", as_cell(pairs.names[2 * i]),
-                        as_cell(pairs.names[2 * i + 1]), api::probability_of(scores[i]));
-  }
-  file.write(text);
-  (void)file.commit();
+PairScores pair_scores(const NamedPairs& pairs, std::span<const float> embeddings,
+                       std::uint64_t width) {
+  PairScores scores{pair_scores(pairs.links, embeddings, width), 0};
+  for (const float logit : scores.logits) scores.likely += logit > 0.0f ? 1 : 0;
+  return scores;
 }
 
-}  // namespace warren::app
+void write(const PredictionFiles& files, const NamedPairs& pairs, const PairScores& scores) {
+  if (!files.text.empty()) {
+    OutputFile file(files.text, OutputFile::Special::in_place);
+    std::string text;
+    for (std::size_t i = 0; i < pairs.links.size(); ++i) {
+      text += fmt::format("{} {} {:.6g}\n", as_cell(pairs.names[2 * i]),
+                          as_cell(pairs.names[2 * i + 1]), probability_of(scores.logits[i]));
+    }
+    file.write(text);
+    (void)file.commit();
+  }
+  if (!files.scores.empty()) learn::write_npy(files.scores, pairs.links.size(), 1, scores.logits);
+}
+
+void write(const PredictionFiles& files, const learn::Dataset& dataset,
+           const learn::ModelOptions& model, bool is_of_links, const Prediction& prediction) {
+  if (is_of_links) {
+    if (!files.embeddings.empty())
+      learn::write_npy(files.embeddings, dataset.vertices, model.classes, prediction.rows);
+    return;
+  }
+  if (!files.text.empty()) write_classes(files.text, dataset, prediction.rows);
+  if (!files.scores.empty())
+    learn::write_npy(files.scores, dataset.vertices, model.classes, prediction.rows);
+  if (!files.embeddings.empty())
+    learn::write_npy(files.embeddings, dataset.vertices, model.hidden, prediction.embeddings);
+}
+
+}  // namespace warren::api
