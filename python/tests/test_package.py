@@ -207,3 +207,13 @@ def test_needs_no_library_of_others(name):
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", told)
     assert "libc.so.6" in needed
     assert [library for library in needed if not NEEDED.fullmatch(library)] == []
+
+
+def test_no_command_installs_from_an_index():
+    """PyPI has another project's package of this name: what is said to install names a folder, or the packages that are needed."""
+    ours = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(path for folder in (PACKAGE, ROOT / "examples", ROOT / "scripts") for path in folder.rglob("*") if path.suffix in (".py", ".sh", ""))]
+    for path in ours:
+        if path.is_file() and path.stat().st_size < 10**6:
+            for line in path.read_text(encoding="utf-8", errors="ignore").splitlines():
+                commands = re.findall(r"pip install[^`;&]*", line)
+                assert not any(re.search(r"[ '\"]warren(\[|[ '\"]|$)", command) and "--no-index" not in command for command in commands), f"{path}: {line}"
