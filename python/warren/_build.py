@@ -78,31 +78,40 @@ def from_edges(src: Any, dst: Any, weights: Any = None, num_vertices: int | None
 
 
 def from_csr(offsets: Any, targets: Any, weights: Any = None, symmetrize: bool = False, drop_self_loops: bool = False, keep_duplicates: bool = False,
-             sum_duplicates: bool = False) -> Graph:
+             sum_duplicates: bool = False, *, copy: bool = True) -> Graph:
     """The graph whose vertex v has the edges to targets[offsets[v]:offsets[v + 1]].
 
     offsets: n + 1 integers, ascending from 0 to m. targets: m integers. weights: None, or m numbers: integers that all fit become int32, others
     float32 (float64 is rounded).
-    Contiguous arrays in host memory go in without a copy: offsets as int64, targets as int32 or uint32, weights as int32 or float32, if rows are
-    sorted and without parallel edges.
-    The graph keeps them alive, and they must not be written then. Others are copied. The options are those of from_edges().
+    copy: True: the graph has arrays of its own. False: contiguous arrays in host memory are shared with the graph, which keeps them alive: offsets as int64, targets as int32 or
+    uint32, weights as int32 or float32, if rows are sorted and without parallel edges; others are copied. Arrays that are shared must not be written any more: they are
+    looked at once, and calls after that end in wrong results or a crash. The other options are those of from_edges().
     Raises VertexError (an IndexError) for a target out of range; ValueError, naming the argument, for offsets that do not ascend, another length,
     shape or type, and NaN; MemoryError.
     """
-    rows = offsets_array("offsets", offsets)
-    columns = as_numpy("targets", targets)
+    given = as_numpy("offsets", offsets), as_numpy("targets", targets), None if weights is None else as_numpy("weights", weights)
+    rows = offsets_array("offsets", given[0])
+    columns = given[1]
     n = rows.size - 1
     # The engine checks these on all threads; a negative one looks like a large one there.
     is_as_it_is = columns.ndim == 1 and columns.dtype in (np.int32, np.uint32) and columns.dtype.isnative and n < 2**31
     ids = np.ascontiguousarray(columns).view(np.uint32) if is_as_it_is else vertex_ids("targets", columns, n)
     options = _core.ArrayOptions(bool(symmetrize), bool(drop_self_loops), bool(keep_duplicates), bool(sum_duplicates))
     try:
-        core = _core.from_csr(rows, ids, weights_array("weights", weights, ids.size), options)
+        values = weights_array("weights", given[2], ids.size)
+        if copy:
+            rows, ids, values = (_own(made, array) for made, array in zip((rows, ids, values), given))
+        core = _core.from_csr(rows, ids, values, options)
         return Graph(core, arrays=library_of(offsets, targets, weights))
     except ValueError:
         if is_as_it_is:
             check_range("targets", columns, n)
         raise
+
+
+def _own(made: Any, given: np.ndarray | None) -> Any:
+    """`made`, or a copy where it lies in the memory of `given`."""
+    return made.copy() if made is not None and given is not None and np.may_share_memory(made, given) else made
 
 
 def _text(name: str, value: str | None) -> str:

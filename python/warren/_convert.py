@@ -21,14 +21,13 @@ if TYPE_CHECKING:
 MISSING = object()  # The weight of an edge without one.
 
 
-def from_scipy(A: Any, symmetrize: bool = False, drop_self_loops: bool = False) -> Graph:
+def from_scipy(A: Any, symmetrize: bool = False, drop_self_loops: bool = False, *, copy: bool = True) -> Graph:
     """The graph with an edge (u, v) for every stored entry A[u, v] of a sparse n x n matrix or array, of any format.
 
     Entries are weights, as from_csr() takes them: integers that all fit become int32, others float32 (float64 is rounded). A matrix of booleans is a
-    graph without weights.
-    Entries at one place are added up, as SciPy does; explicit zeros are edges of weight 0. symmetrize adds (v, u) for every (u, v); of both the
-    smaller weight is kept. int32 and float32 data and int32 indices of a sorted CSR go in without a copy,
-    and must not be written then. Raises ValueError for what is no square sparse matrix, for complex entries, and NaN; MemoryError.
+    graph without weights, whose edges are the entries that are True.
+    Entries at one place are added up, as SciPy does; explicit zeros of other types are edges of weight 0. symmetrize adds (v, u) for every (u, v); of both the
+    smaller weight is kept. copy: as of from_csr(); with False int32 and float32 data and int32 indices of a sorted CSR are shared with the graph. Raises ValueError for what is no square sparse matrix, for complex entries, and NaN; MemoryError.
     """
     if not (hasattr(A, "tocsr") and hasattr(A, "shape")):
         raise ValueError(f"A: got {type_name(A)}, expected a sparse matrix or array of SciPy's")
@@ -37,13 +36,16 @@ def from_scipy(A: Any, symmetrize: bool = False, drop_self_loops: bool = False) 
     if A.dtype.kind not in "biuf":
         raise ValueError(f"A: got entries of type {A.dtype}, expected real numbers")
     csr = A.tocsr()
+    if csr.dtype.kind == "b" and not csr.data.all():
+        csr = csr.copy() if csr is A else csr
+        csr.eliminate_zeros()
     # The engine adds up what it holds in the same type, and looks for it on all threads. Others are added up before they are rounded, or meet their reverses.
     is_added_up_there = not symmetrize and csr.dtype in (np.bool_, np.int32, np.float32)
     if not is_added_up_there and not csr.has_canonical_format:
         csr = csr.copy() if csr is A else csr
         csr.sum_duplicates()
     return from_csr(csr.indptr, csr.indices, None if csr.dtype.kind == "b" else csr.data, symmetrize=symmetrize, drop_self_loops=drop_self_loops,
-                    sum_duplicates=is_added_up_there)
+                    sum_duplicates=is_added_up_there, copy=copy and csr is A)
 
 
 def node_arrays(G: networkx.Graph, weight: str | None, default: Any = 1) -> tuple[list[Hashable], np.ndarray, np.ndarray, np.ndarray | None]:
@@ -89,7 +91,7 @@ def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
     if not (hasattr(G, "is_directed") and hasattr(G, "_adj") and hasattr(G, "is_multigraph")):
         raise ValueError(f"G: got {type_name(G)}, expected a graph of NetworkX's")
     nodes, offsets, targets, weights = node_arrays(G, weight)
-    graph = from_csr(offsets, targets, weights)
+    graph = from_csr(offsets, targets, weights, copy=False)
     return with_nodes(graph._core, nodes)
 
 

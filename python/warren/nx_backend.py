@@ -70,7 +70,7 @@ class NxGraph:
             weights = None if kind == "plain" else self.weights
             if weights is None and kind == "sum":
                 weights = np.ones(self._targets.size, np.int32)
-            self._graphs[kind] = from_csr(self._offsets, self._targets, weights, sum_duplicates=kind == "sum")
+            self._graphs[kind] = from_csr(self._offsets, self._targets, weights, sum_duplicates=kind == "sum", copy=False)
         return self._graphs[kind]
 
     def to_networkx(self) -> nx.Graph:
