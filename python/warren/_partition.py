@@ -108,7 +108,7 @@ def _in_order(graph: Graph, old_id: np.ndarray, core: _core.Graph) -> Graph:
     has_names = graph.names is not None or graph.original_ids is not None
     labels: list[Hashable] | None = graph.labels(old_id) if has_names else None
     turned = Graph(core, labels, graph.arrays)
-    if graph._has_nodes() and labels is not None:
+    if labels is not None and (graph._has_nodes() or graph.names is None):
         turned._index = {node: v for v, node in enumerate(labels)}
     return turned
 

@@ -36,11 +36,13 @@ class Result:
 
     _command = ""
     _columns: tuple[str, ...] = ()
+    _of_vertices: frozenset[str] = frozenset()  # The arrays that tell vertices.
 
     def __init__(self, graph: Graph, ran: tuple[Any, ...], *values: Any):
         self._graph = graph
         self._ran = ran
         self._values: dict[str, Any] = dict(zip(self._columns, values))
+        self._source: Any = None
 
     def array(self, name: str, library: str | None = None) -> Any:
         """The array `name` ("depth") as an array of `library`: "numpy", "torch", "cupy", "jax"; None: the graph's.
@@ -84,6 +86,11 @@ class Result:
     def _facts(self) -> dict[str, Any]:
         return {}
 
+    def _start(self) -> Any:
+        """The source, or the list of them, by the file's ids where these are others than the vertices' numbers."""
+        source = self._source
+        return [self._graph._id_of(v) for v in source] if isinstance(source, list) else self._graph._id_of(source)
+
     def _reached(self) -> np.ndarray | None:
         """Which vertices to_dict() tells; None: all."""
         return None
@@ -98,12 +105,22 @@ class Result:
         return dict(zip(keys, (values if reached is None else values[reached]).tolist()))
 
     def to_frame(self) -> pandas.DataFrame:
-        """A pandas DataFrame with a row a vertex: `vertex` (its name where the graph has some), and the result's arrays as columns. Needs pandas."""
+        """A pandas DataFrame with a row a vertex: `vertex`, and the result's arrays as columns. Vertices are told by what labels() calls them, in the column `parent` and
+        `label`, too; where there is none, by -1, or beside names by a missing value. Needs pandas."""
         import pandas
 
         if self._host(self._columns[0]).ndim != 1:
             raise ValueError("to_frame: got a result of several sources, expected one of one source")
-        return pandas.DataFrame({"vertex": self._graph.labels(None), **{name: self._host(name) for name in self._columns}})
+        return pandas.DataFrame({"vertex": self._graph.labels(None), **{name: self._column(name) for name in self._columns}})
+
+    def _column(self, name: str) -> Any:
+        values = self._host(name)
+        if name not in self._of_vertices or self._graph._is_told_by_numbers():
+            return values
+        is_one = values >= 0
+        labels = iter(self._graph.labels(values[is_one]))
+        nothing = -1 if self._graph.names is None else None
+        return [next(labels) if known else nothing for known in is_one.tolist()]
 
     def _summary(self) -> str:
         return ""
@@ -120,12 +137,18 @@ class BfsResult(Result):
 
     _command = "bfs"
     _columns = ("depth", "parent")
+    _of_vertices = frozenset({"parent"})
 
     def __init__(self, graph: Graph, source: Any, depth: Values, parent: Values, reached: Any, max_depth: Any, ran: tuple[Any, ...]):
         super().__init__(graph, ran, depth, parent)
-        self.source = source
+        self._source = source
         self.reached = reached
         self.max_depth = max_depth
+
+    @property
+    def source(self) -> Any:
+        """As calls take it (Graph): a number, the file's id, or NetworkX's node; a list of them for a list of sources."""
+        return [self._graph._known_as(v) for v in self._source] if isinstance(self._source, list) else self._graph._known_as(self._source)
 
     @property
     def depth(self) -> Any:
@@ -141,11 +164,11 @@ class BfsResult(Result):
     def _facts(self) -> dict[str, Any]:
         depth = self._host("depth")
         sum_depth = np.where(depth > 0, depth, 0).sum(axis=-1, dtype=np.int64).tolist()
-        return {"source": self.source, "reached": _plain(self.reached), "max_depth": _plain(self.max_depth), "sum_depth": sum_depth}
+        return {"source": self._start(), "reached": _plain(self.reached), "max_depth": _plain(self.max_depth), "sum_depth": sum_depth}
 
     def _summary(self) -> str:
-        if isinstance(self.source, list):
-            return f"of {len(self.source)} sources"
+        if isinstance(self._source, list):
+            return f"of {len(self._source)} sources"
         return f"reached {self.reached} of {self._graph.num_vertices} vertices, max_depth {self.max_depth}"
 
 
@@ -157,8 +180,13 @@ class SsspResult(Result):
 
     def __init__(self, graph: Graph, source: int, distance: Values, reached: int, ran: tuple[Any, ...]):
         super().__init__(graph, ran, distance)
-        self.source = source
+        self._source = source
         self.reached = reached
+
+    @property
+    def source(self) -> Any:
+        """As calls take it (Graph): a number, the file's id, or NetworkX's node."""
+        return self._graph._known_as(self._source)
 
     @property
     def distance(self) -> Any:
@@ -173,7 +201,7 @@ class SsspResult(Result):
 
     def _facts(self) -> dict[str, Any]:
         reached = self._host("distance")[self._is_reached()]
-        return {"source": self.source, "reached": self.reached, "max_distance": reached.max().item(), "sum_distance": sum(reached.tolist())}
+        return {"source": self._start(), "reached": self.reached, "max_distance": reached.max().item(), "sum_distance": sum(reached.tolist())}
 
     def _summary(self) -> str:
         return f"reached {self.reached} of {self._graph.num_vertices} vertices"
@@ -185,6 +213,7 @@ class ComponentsResult(Result):
 
     _command = "cc"
     _columns = ("label",)
+    _of_vertices = frozenset({"label"})
 
     def __init__(self, graph: Graph, label: Values, num_components: int, largest: int, is_search: bool, search_levels: int, ran: tuple[Any, ...]):
         super().__init__(graph, ran, label)
@@ -233,7 +262,8 @@ class PageRankResult(Result):
     def _facts(self) -> dict[str, Any]:
         rank = self._host("rank")
         best = np.argsort(-rank, kind="stable")[:10]
-        return {"iterations": self.iterations, "residual": self.residual, "converged": self.converged, "top": [[int(v), float(rank[v])] for v in best]}
+        top = [[self._graph._id_of(int(v)), float(rank[v])] for v in best]
+        return {"iterations": self.iterations, "residual": self.residual, "converged": self.converged, "top": top}
 
     def _summary(self) -> str:
         return f"of {self._graph.num_vertices} vertices, {self.iterations} iterations{'' if self.converged else ', not converged'}"

@@ -189,7 +189,9 @@ def _seeds_of(graph: Graph, seeds: Any, name: str = "seeds") -> np.ndarray:
 
 
 def _seeds_on_gpu(graph: Graph, seeds: Any) -> _core.View | None:
-    view = None if graph._has_nodes() else view_of("seeds", seeds, id_type, "ids of vertices")
+    if not graph._takes_numbers():
+        return None
+    view = view_of("seeds", seeds, id_type, "ids of vertices")
     if view is None:
         return None
     if len(view.shape) != 1:

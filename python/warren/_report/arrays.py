@@ -22,7 +22,7 @@ def of_result(result: Any) -> dict[str, Any]:
         depth = np.asarray(result.depth)
         if depth.ndim == 1:
             info["levels"] = np.bincount(depth[depth >= 0]).tolist()
-            sources = np.atleast_1d(result.source)
+            sources = np.atleast_1d(result._source)
             info["source_name"] = ", ".join(map(str, result._graph.labels(sources[:3]))) + (", ..." if sources.size > 3 else "")
     elif hasattr(result, "distance"):
         distance = np.asarray(result.distance)
