@@ -193,10 +193,17 @@ MATRIX = np.zeros((2, 2), np.int32)
     (lambda: warren.from_csr(MATRIX, [0]), ValueError, "offsets"),
     (lambda: warren.from_csr([0, 1], MATRIX), ValueError, "targets"),
     (lambda: warren.from_csr([0, 1], [0], [1, 2]), ValueError, "weights"),
+    (lambda: warren.from_edges([0, 1], [1, 0], [1.0, 1e39]), ValueError, r"weights\[1\]: got 1e\+39, expected numbers that float32 holds, up to 3.403e\+38"),
 ])
 def test_refused(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_weights_that_float32_loses_are_told(caplog):
+    graph = warren.from_edges([0, 1], [1, 0], [1e-46, 1.0])
+    assert graph.to_edges()[2].tolist() == [0, 1] and "weights[0]: 1e-46 is held as 0 in float32" in caplog.text
+    assert warren.from_edges([0], [1], [np.inf]).to_edges()[2].tolist() == [np.inf]
 
 
 def test_memory_that_is_short():

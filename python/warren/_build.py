@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import MAX_VERTICES, as_numpy, check_range, offsets_array, path_text, seed_number, vertex_ids, weights_array, whole_number
+from ._arrays import MAX_VERTICES, as_numpy, check_range, flag, offsets_array, path_text, seed_number, vertex_ids, weights_array, whole_number
 from ._graph import Graph
 from ._libraries import library_of
 
@@ -29,14 +29,14 @@ def read(name: str | os.PathLike[str], symmetrize: bool = False, drop_self_loops
     Raises FileNotFoundError; ValueError, whose text names the file and the line; MemoryError.
     """
     options = _core.ReadOptions()
-    options.symmetrize = bool(symmetrize)
-    options.drop_self_loops = bool(drop_self_loops)
-    options.keep_duplicates = bool(keep_duplicates)
-    options.sum_duplicates = bool(sum_duplicates)
-    options.one_based = bool(one_based)
-    options.compact = bool(compact)
+    options.symmetrize = flag("symmetrize", symmetrize)
+    options.drop_self_loops = flag("drop_self_loops", drop_self_loops)
+    options.keep_duplicates = flag("keep_duplicates", keep_duplicates)
+    options.sum_duplicates = flag("sum_duplicates", sum_duplicates)
+    options.one_based = flag("one_based", one_based)
+    options.compact = flag("compact", compact)
     options.format = _text("format", format)
-    options.has_headings = None if headings is None else bool(headings)
+    options.has_headings = None if headings is None else flag("headings", headings)
     options.weights = _text("weights", weights)
     options.seed = seed_number(seed)
     if ids not in ("auto", "words"):
@@ -72,9 +72,11 @@ def from_edges(src: Any, dst: Any, weights: Any = None, num_vertices: int | None
     sources, targets = vertex_ids("src", src, limit), vertex_ids("dst", dst, limit)
     if sources.size != targets.size:
         raise ValueError(f"dst: got {targets.size} ids, expected as many as src has, {sources.size}")
-    options = _core.ArrayOptions(bool(symmetrize), bool(drop_self_loops), bool(keep_duplicates), bool(sum_duplicates))
-    core = _core.from_edges(sources, targets, weights_array("weights", weights, sources.size), limit or 0, options)
-    return Graph(core, arrays=library_of(src, dst, weights))
+    options = _core.ArrayOptions(flag("symmetrize", symmetrize), flag("drop_self_loops", drop_self_loops), flag("keep_duplicates", keep_duplicates), flag("sum_duplicates", sum_duplicates))
+    values, is_rounded = weights_array("weights", weights, sources.size)
+    graph = Graph(_core.from_edges(sources, targets, values, limit or 0, options), arrays=library_of(src, dst, weights))
+    graph._is_rounded = is_rounded
+    return graph
 
 
 def from_csr(offsets: Any, targets: Any, weights: Any = None, symmetrize: bool = False, drop_self_loops: bool = False, keep_duplicates: bool = False,
@@ -96,13 +98,14 @@ def from_csr(offsets: Any, targets: Any, weights: Any = None, symmetrize: bool =
     # The engine checks these on all threads; a negative one looks like a large one there.
     is_as_it_is = columns.ndim == 1 and columns.dtype in (np.int32, np.uint32) and columns.dtype.isnative and n < 2**31
     ids = np.ascontiguousarray(columns).view(np.uint32) if is_as_it_is else vertex_ids("targets", columns, n)
-    options = _core.ArrayOptions(bool(symmetrize), bool(drop_self_loops), bool(keep_duplicates), bool(sum_duplicates))
+    options = _core.ArrayOptions(flag("symmetrize", symmetrize), flag("drop_self_loops", drop_self_loops), flag("keep_duplicates", keep_duplicates), flag("sum_duplicates", sum_duplicates))
     try:
-        values = weights_array("weights", given[2], ids.size)
+        values, is_rounded = weights_array("weights", given[2], ids.size)
         if copy:
             rows, ids, values = (_own(made, array) for made, array in zip((rows, ids, values), given))
-        core = _core.from_csr(rows, ids, values, options)
-        return Graph(core, arrays=library_of(offsets, targets, weights))
+        graph = Graph(_core.from_csr(rows, ids, values, options), arrays=library_of(offsets, targets, weights))
+        graph._is_rounded = is_rounded
+        return graph
     except ValueError:
         if is_as_it_is:
             check_range("targets", columns, n)

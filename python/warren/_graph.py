@@ -41,6 +41,7 @@ class Graph:
         self._index: dict[Hashable, int] | None = None
         self._ids: _Ids | None = None
         self._arrays = arrays
+        self._is_rounded = False  # Whether float32 holds other weights than were given.
         self.num_vertices: int = core.vertices
         self.num_edges: int = core.edges  # Directed ones: an undirected edge is two.
 
@@ -209,6 +210,7 @@ class Graph:
         turned = Graph(self._core.reversed(), self._labels, self._arrays)
         turned._index = self._index
         turned._ids = self._original()
+        turned._is_rounded = self._is_rounded
         return turned
 
     def save(self, path: str | os.PathLike[str]) -> int:
@@ -367,11 +369,12 @@ def are_numbered(nodes: Sequence[Hashable]) -> bool:
     return all(type(node) is int and node == v for v, node in enumerate(nodes))
 
 
-def with_nodes(core: _core.Graph, nodes: Sequence[Hashable]) -> Graph:
-    """A graph whose vertices are known as `nodes`, but for nodes that are 0 to n - 1 in order."""
+def with_nodes(plain: Graph, nodes: Sequence[Hashable]) -> Graph:
+    """The graph with vertices that are known as `nodes`, but for nodes that are 0 to n - 1 in order."""
     if are_numbered(nodes):
-        return Graph(core)
-    graph = Graph(core, list(nodes))
+        return plain
+    graph = Graph(plain._core, list(nodes), plain.arrays)
+    graph._is_rounded = plain._is_rounded
     graph._index = {node: v for v, node in enumerate(nodes)}
     return graph
 
