@@ -14,6 +14,7 @@ from typing import Any
 
 from . import _core
 from ._arrays import bounded_number, flag, real_number, whole_number
+from ._cuda_libraries import load as load_cuda_libraries
 from ._processes import leave
 
 MAX_DEVICES = _core.max_ranks()
@@ -132,7 +133,10 @@ def run_of(mode: Any, edges: Any, device: Any, devices: Any, session: Session | 
 
 
 def _run(session: _core.Session | None, mode: Any, edges: Any, device: Any, devices: Any) -> _core.Run:
-    return _core.Run(choice("mode", mode, MODES), choice("edges", edges, EDGES), choice("device", device, DEVICES), number_of_devices(devices), session)
+    where = choice("device", device, DEVICES)
+    if device != "cpu" and _core.gpu_count() > 0:
+        load_cuda_libraries()
+    return _core.Run(choice("mode", mode, MODES), choice("edges", edges, EDGES), where, number_of_devices(devices), session)
 
 
 def _keeping_runs(session: _core.Session | None) -> Callable[[Any, Any, Any, Any], _core.Run]:
