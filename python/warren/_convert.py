@@ -143,7 +143,7 @@ def from_pandas(df: pandas.DataFrame, source: Hashable, target: Hashable, weight
     if heads.dtype.kind in "iu" and tails.dtype.kind in "iu":
         columns = [values.to_numpy(dtype=getattr(values.dtype, "numpy_dtype", values.dtype)) for values in (heads, tails)]
         if num_vertices is not None or all(ids.size == 0 or (int(ids.min()) >= 0 and int(ids.max()) < MAX_VERTICES) for ids in columns):
-            return from_edges(*columns, weights, num_vertices, symmetrize)
+            return from_edges(columns[0], columns[1], weights, num_vertices, symmetrize)
     if num_vertices is not None:
         raise ValueError(f"num_vertices: got {num_vertices}, expected None: vertices are the names that occur")
     nodes = dict.fromkeys(heads.tolist() + tails.tolist())

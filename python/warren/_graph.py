@@ -40,6 +40,7 @@ class Graph:
         self._labels = labels
         self._index: dict[Hashable, int] | None = None
         self._ids: _Ids | None = None
+        self._by_name: dict[Hashable, int] | None = None  # Of a graph that was pickled.
         self._arrays = arrays
         self._is_rounded = False  # Whether float32 holds other weights than were given.
         self.num_vertices: int = core.vertices
@@ -73,7 +74,7 @@ class Graph:
     @property
     def original_ids(self) -> np.ndarray | None:
         """The ids of the file (uint64), where they are not those of the vertices: `compact`, `one_based`. Else None."""
-        return self._core.original_ids()
+        return self._core.original_ids() if self._ids is None else self._ids.ids
 
     def labels(self, vertices: np.ndarray | None = None) -> list[Hashable]:
         """What people call these vertices, or all of them: by their names, else the file's ids, else themselves."""
@@ -81,7 +82,7 @@ class Graph:
             self._labels = self._core.names()
         if self._labels is not None:
             return list(self._labels) if vertices is None else [self._labels[v] for v in vertices.tolist()]
-        ids = self._core.original_ids()
+        ids = self.original_ids
         if ids is not None:
             found: list[Hashable] = (ids if vertices is None else ids[vertices]).tolist()
             return found
@@ -94,7 +95,9 @@ class Graph:
             return self._node(source, name)
         if isinstance(source, str):
             try:
-                return self._core.find(source)
+                return self._core.find(source) if self._by_name is None else self._by_name[source]
+            except KeyError:
+                raise VertexError(f'{name}: got "{source}", but no vertex has this name') from None
             except VertexError as error:
                 raise VertexError(name + str(error).removeprefix("name")) from None
         try:
@@ -208,7 +211,7 @@ class Graph:
         if self.is_symmetric:
             return self
         turned = Graph(self._core.reversed(), self._labels, self._arrays)
-        turned._index = self._index
+        turned._index, turned._by_name = self._index, self._by_name
         turned._ids = self._original()
         turned._is_rounded = self._is_rounded
         return turned
@@ -328,8 +331,26 @@ class Graph:
         """num_vertices."""
         return self.num_vertices
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled by its arrays, names and ids; what sessions keep of it is not."""
+        return _restored, (*self.to_csr(copy=False), self.names, self._has_nodes(), self.original_ids, self._arrays, self._is_rounded)
+
     def __repr__(self) -> str:
         return f"<warren.Graph {self.num_vertices} vertices, {self.num_edges} edges, {'weighted' if self.is_weighted else 'unweighted'}>"
+
+
+def _restored(offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, names: list[Hashable] | None, has_nodes: bool, ids: np.ndarray | None, arrays: str,
+              is_rounded: bool) -> Graph:
+    """A graph that was pickled."""
+    from ._build import from_csr
+
+    graph = Graph(from_csr(offsets, targets, weights, keep_duplicates=True, copy=False)._core, names, arrays)
+    if names is not None:
+        index = {name: v for v, name in reversed(list(enumerate(names)))}  # The first of equal names.
+        graph._index, graph._by_name = (index, None) if has_nodes else (None, index)
+    graph._ids = None if ids is None or has_nodes else _Ids(ids)
+    graph._is_rounded = is_rounded
+    return graph
 
 
 class _Ids:

@@ -83,6 +83,10 @@ class Result:
         array = np.asarray(self._host(self._columns[0]), dtype)
         return array.copy() if copy else array
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled with its arrays, in host memory, and its graph."""
+        return {**self.__dict__, "_values": {name: self._host(name) for name in self._values}}
+
     def _facts(self) -> dict[str, Any]:
         return {}
 
