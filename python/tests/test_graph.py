@@ -143,6 +143,9 @@ def test_generate():
     (lambda: warren.from_networkx(nx.Graph([(0, 1), (1, 2, {"weight": None})])), ValueError, r"weight: got None for the edge \(1, 2\)"),
     (lambda: warren.from_networkx(nx.Graph([(0, 1, {"weight": [1]}), (1, 2, {"weight": [1, 2]})])), ValueError, r"weight: got \[1\] for the edge \(0, 1\)"),
     (lambda: warren.from_pandas(pandas.DataFrame({"a": [0]}), "a", "b"), ValueError, "target: got 'b'"),
+    (lambda: warren.from_pandas(pandas.DataFrame([[0, 1, 2]], columns=["a", "a", "b"]), "a", "b"), ValueError, "source: got 'a', the name of 2 columns, expected that of one"),
+    (lambda: warren.from_pandas(pandas.DataFrame({"a": [-1], "b": [0]}), "a", "b", num_vertices=3), IndexError, r"src\[0\]: got -1"),
+    (lambda: warren.from_edges([0], [1]).save("x.zzz"), ValueError, r"\.npy or \.wgr$"),
     (lambda: warren.from_pandas(pandas.DataFrame({"a": [0, None], "b": [1, 2]}), "a", "b"), ValueError, "row 1"),
     (lambda: warren.from_pandas(pandas.DataFrame({"a": ["x"], "b": ["y"]}), "a", "b", num_vertices=9), ValueError, "num_vertices"),
     (lambda: warren.from_pyg(object()), ValueError, "edge_index"),
@@ -277,3 +280,15 @@ def test_cugraph():
 
     graph = warren.from_cugraph(Data(view_edge_list=Device, is_directed=lambda: False))
     assert graph.num_edges == 4 and graph.sssp(2).distance.tolist() == [3, 2, 0]
+
+
+@pytest.mark.parametrize("ids", [[10**12, 5, 7], [-1, 5, 7], [2**32 - 1, 5, 7]])
+def test_pandas_ids_that_are_no_numbers_of_vertices_are_names(ids):
+    graph = warren.from_pandas(pandas.DataFrame({"a": ids[:2], "b": ids[1:]}), "a", "b")
+    assert graph.num_vertices == 3 and graph.bfs(ids[0]).to_dict() == {ids[0]: 0, 5: 1, 7: 2}
+
+
+def test_pandas_columns_of_pyarrow():
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame({"a": [0, 1], "b": [1, 2], "w": [1, 2]}).astype({name: "int64[pyarrow]" for name in "abw"})
+    assert [part.tolist() for part in warren.from_pandas(frame, "a", "b", "w").to_edges()] == [[0, 1], [1, 2], [1, 2]]
