@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of a graph and of what was found in it: degrees, levels, components and ranks, in one page. Needs `pip install 'warren[report]'`."""
+"""Pictures of a graph and of what was found in it: degrees, levels, components and ranks, in one page. Needs `pip install vl-convert-python`."""
 import warren
 
 

@@ -20,8 +20,8 @@ class PythonResource final : public exec::MemoryResource {
 
   [[nodiscard]] void* allocate(const exec::Device& device, std::uint64_t bytes) override {
     constexpr std::uintptr_t kAlignment = 256;
-    if (Py_IsInitialized() == 0) return nullptr;
-    const nb::gil_scoped_acquire lock;
+    const Entered interpreter;
+    if (!interpreter) return nullptr;
     give_back();  // What waits for this may be what is needed.
     try {
       const nb::object given = nb::handle(function_)(device.index(), bytes);

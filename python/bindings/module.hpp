@@ -65,6 +65,23 @@ class Unlocked {
 /// Whether a call has run: the library may have threads.
 [[nodiscard]] bool is_in_use() noexcept;
 
+/// Enters the interpreter from a thread of the library: takes its lock (the GIL), but where the
+/// interpreter ends, which is not to be entered then. Its end waits for those who are inside, for
+/// two seconds at most, as what they call may wait for good.
+class Entered {
+ public:
+  Entered();
+  ~Entered();
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+  /// False: the interpreter ends, and nothing of Python's may be touched.
+  explicit operator bool() const { return is_inside_; }
+
+ private:
+  bool is_inside_;
+  PyGILState_STATE state_{};
+};
+
 /// `work()` without the GIL.
 template <class Work>
 auto unlocked(Work&& work) {

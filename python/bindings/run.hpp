@@ -36,7 +36,7 @@ void set_run(Options& options, const Run& run) {
 }
 
 /// What a result tells, made where it is asked for: the command line's JSON object, or its lines
-/// for people. Vertices have the numbers that calls take.
+/// for people. Vertices have the ids that calls take.
 class Report {
  public:
   /// `tell(names, is_json)` keeps the result, whose arrays the caller has, too.
@@ -48,7 +48,7 @@ class Report {
 
  private:
   [[nodiscard]] std::string told(bool is_json) const {
-    return unlocked([&] { return tell_(VertexNames(*graph_, VertexIds::numbers), is_json); });
+    return unlocked([&] { return tell_(VertexNames(*graph_), is_json); });
   }
 
   GraphHandle graph_;

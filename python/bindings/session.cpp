@@ -22,6 +22,8 @@ std::atomic<bool> is_ending{false};
 std::atomic<bool> is_used{false};    ///< The library may have threads.
 std::atomic<bool> is_forked{false};  ///< They are the parent's.
 std::atomic<int> returning{0};       ///< Threads that wait for the GIL.
+std::atomic<int> inside{0};          ///< Threads of the library in the interpreter, or before it.
+thread_local int entries = 0;        ///< Of this thread, if it is one of the library's.
 
 bool is_main() { return PyThread_get_thread_ident() == main_thread; }
 
@@ -46,6 +48,7 @@ void after_fork() {
   main_thread = PyThread_get_thread_ident();
   is_forked = is_used.load();
   returning = 0;
+  inside = 0;
 }
 
 /// False where there is nothing to end.
@@ -55,6 +58,9 @@ bool shut_down() {
   PyThreadState* state = PyEval_SaveThread();
   // Whoever already waits for the GIL gets it now, and sleeps at its next call.
   while (returning > 0) usleep(500);
+  // Whoever is called back by the library may hold what it needs to end.
+  constexpr int kMostWaits = 4000;
+  for (int waits = 0; inside > 0 && waits < kMostWaits; ++waits) usleep(500);
   // Daemon threads may be at work with its host threads: it is closed, but not freed.
   auto* session = new Session(Session::standard());
   session->close();
@@ -83,22 +89,42 @@ Unlocked::Unlocked() {
         "start it by \"spawn\" (multiprocessing.set_start_method), or use warren in the child "
         "alone");
   }
+  if (is_ending && entries > 0) throw Interrupted("the interpreter ends");
   is_used = true;
   give_back();
   follow_logger();
   state_ = PyEval_SaveThread();
-  if (is_ending && !is_main()) sleep_for_ever();
+  if (is_ending && !is_main() && entries == 0) sleep_for_ever();
 }
 
 Unlocked::~Unlocked() {
   ++returning;
-  if (is_ending && !is_main()) {
+  if (is_ending && !is_main() && entries == 0) {
     --returning;
     sleep_for_ever();
   }
   PyEval_RestoreThread(state_);
   --returning;
   tell_messages();
+}
+
+Entered::Entered() : is_inside_(false) {
+  ++inside;
+  // After the count: whoever ends the interpreter first says so, and then waits for the count.
+  if (is_ending || Py_IsInitialized() == 0) {
+    --inside;
+    return;
+  }
+  is_inside_ = true;
+  ++entries;
+  state_ = PyGILState_Ensure();
+}
+
+Entered::~Entered() {
+  if (!is_inside_) return;
+  PyGILState_Release(state_);
+  --entries;
+  --inside;
 }
 
 bool is_in_use() noexcept { return is_used; }

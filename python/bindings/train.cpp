@@ -91,7 +91,8 @@ nb::tuple train_of(const Dataset& dataset, TrainOptions options, const nb::objec
   std::optional<nb::python_error> failure;  // Of `progress`, which a rank's thread calls.
   if (!progress.is_none()) {
     options.progress = [&](const learn::EpochRecord& record) {
-      const nb::gil_scoped_acquire lock;
+      const Entered interpreter;
+      if (!interpreter) throw Interrupted("the interpreter ends");
       try {
         progress(dict_of(record, is_of_links));
       } catch (nb::python_error& error) {

@@ -8,6 +8,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
@@ -344,3 +345,52 @@ def test_a_gpu_that_is_not_there():
         pytest.skip("there is one")
     with pytest.raises(ValueError, match="GPU"):
         GRAPH.bfs(0, device="cuda")
+
+
+def test_cutoff_of_weights_that_are_rounded():
+    """One-decimal weights, which float32 holds as other numbers: what is within the cutoff by SciPy is reached, and what is farther by more than rounding is not."""
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        matrix = scipy.sparse.random_array((25, 25), density=0.12, rng=rng, format="csr")
+        matrix.data = np.round(matrix.data * 10 + 1) / 10
+        graph, cutoff = warren.from_scipy(matrix), float(rng.integers(1, 20) / 10)
+        expected = dijkstra(matrix, indices=0, limit=cutoff * (1 + 1e-9))
+        for found in (graph.sssp(0, cutoff=cutoff), graph.sssp(0, cutoff=cutoff, mode="async")):
+            assert np.array_equal(np.isfinite(found.distance), np.isfinite(expected)) and found.reached == np.isfinite(expected).sum()
+    named = warren.from_networkx(nx.Graph([("a", "b", {"weight": 0.1}), ("b", "c", {"weight": 0.2})]))
+    assert set(named.sssp("a", cutoff=0.1).to_dict()) == {"a", "b"} and set(named.reversed().sssp("a", cutoff=0.1).to_dict()) == {"a", "b"}
+    exact = warren.from_edges([0, 1], [1, 2], np.array([1, np.nextafter(np.float32(1), np.float32(2))], np.float32))
+    assert exact.sssp(1, cutoff=1.0).reached == 1
+
+
+def test_cutoff_of_a_files_weights(tmp_path):
+    path = tmp_path / "edges.wel"
+    path.write_text("0 1 0.1\n1 2 0.2\n")
+    assert warren.read(path).sssp(0, cutoff=0.1).distance[1] == pytest.approx(0.1)
+    assert warren.read(path).sssp(0, cutoff=0.1, mode="async").reached == 2
+
+
+def test_what_ignores_weights_takes_edges_whose_weights_differ_by_direction():
+    src, dst, weights = [0, 1, 1, 2, 2, 0, 2, 3], [1, 0, 2, 1, 0, 2, 3, 2], [1, 2, 1, 1, 1, 1, 4, 5]
+    graph, plain = warren.from_edges(src, dst, weights), warren.from_edges(src, dst)
+    assert not graph.is_symmetric and plain.is_symmetric
+    for devices in (1, 2):
+        assert graph.triangles(devices=devices).to_dict() == {0: 1, 1: 1, 2: 1, 3: 0}
+        assert np.array_equal(graph.betweenness(normalized=False, devices=devices).score, plain.betweenness(normalized=False).score)
+    assert graph.sssp(1).distance.tolist() == [2, 0, 1, 5]
+    graph.release()
+    assert graph.triangles().triangles == 1
+    with pytest.raises(ValueError, match="an edge without its reverse"):
+        warren.from_edges([0, 1], [1, 2], [1, 2]).triangles()
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda g: g.pagerank(weighted="weight"), "weighted: got 'weight', expected True or False"), (lambda g: g.bfs(0, deterministic="no"), "deterministic: got 'no'"),
+    (lambda g: g.bfs([0], nearest=1), "nearest: got 1"), (lambda g: g.betweenness(normalized=None), "normalized: got None"), (lambda g: g.spmm([1, 1], weighted="weight"), "weighted: got"),
+    (lambda g: g.sample([0], replace="yes"), "replace: got 'yes'"), (lambda g: g.random_walks([0], weighted=2), "weighted: got 2"), (lambda g: g.partition(cover=0), "cover: got 0"),
+    (lambda g: warren.from_edges([0], [1], symmetrize="no"), "symmetrize: got 'no'"), (lambda g: warren.generate("grid:3x3", drop_self_loops="no"), "drop_self_loops: got 'no'"),
+    (lambda g: warren.Session(share_devices=3), "share_devices: got 3"), (lambda g: warren.Session(threads=2**40), "threads: got 1099511627776, expected a number from 1 to 65536"),
+    (lambda g: g.sssp(0, cutoff=2**2000), "cutoff: got a number past what float64 holds"), (lambda g: g.pagerank(personalization={0: 10**400}), "personalization: got a number past")])
+def test_arguments_of_another_kind(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(warren.from_edges([0], [1], [1]))

@@ -76,9 +76,9 @@ def test_infinite_weights_are_an_edge_that_sssp_refuses():
 
 
 @pytest.mark.parametrize("dtype, weight_type", [(np.int32, np.int32), (np.uint32, np.float32)])
-def test_csr_goes_in_without_a_copy(dtype, weight_type):
+def test_csr_is_shared_where_that_is_asked_for(dtype, weight_type):
     offsets, targets, weights = np.array([0, 2, 3, 3]), np.array([1, 2, 2], dtype), np.array([5, 6, 7], weight_type)
-    graph = warren.from_csr(offsets, targets, weights)
+    graph = warren.from_csr(offsets, targets, weights, copy=False)
     inside = graph.to_csr(copy=False)
     for given, held in zip((offsets, targets, weights), inside):
         assert np.shares_memory(given, held)
@@ -89,7 +89,16 @@ def test_csr_goes_in_without_a_copy(dtype, weight_type):
 def test_read_only_csr_is_not_copied():
     targets = np.array([1, 0], np.int32)
     targets.flags.writeable = False
-    assert np.shares_memory(warren.from_csr([0, 1, 2], targets).to_csr(copy=False)[1], targets)
+    assert np.shares_memory(warren.from_csr([0, 1, 2], targets, copy=False).to_csr(copy=False)[1], targets)
+
+
+def test_what_is_written_later_is_not_the_graphs():
+    offsets, targets, weights = np.array([0, 2, 3, 3]), np.array([1, 2, 2], np.int32), np.array([5, 6, 7], np.float32)
+    graph = warren.from_csr(offsets, targets, weights)
+    assert not any(np.shares_memory(given, held) for given, held in zip((offsets, targets, weights), graph.to_csr(copy=False)))
+    assert graph.sssp(0).distance.tolist() == [0, 5, 6]
+    offsets[:], targets[:], weights[:] = 10**9, 10**9, -1
+    assert graph.sssp(0, devices=2).distance.tolist() == [0, 5, 6] and graph.reversed().bfs(2).depth.tolist() == [1, 1, 0]
 
 
 def test_unsorted_csr_is_left_alone():
@@ -102,7 +111,7 @@ def test_unsorted_csr_is_left_alone():
 def test_arrays_live_as_long_as_the_graph():
     targets = np.array([1, 2, 0], np.int32)
     alive = weakref.ref(targets)
-    graph = warren.from_csr([0, 1, 2, 3], targets)
+    graph = warren.from_csr([0, 1, 2, 3], targets, copy=False)
     del targets
     gc.collect()
     assert alive() is not None and depths(graph) == [0, 1, 2]
@@ -184,10 +193,17 @@ MATRIX = np.zeros((2, 2), np.int32)
     (lambda: warren.from_csr(MATRIX, [0]), ValueError, "offsets"),
     (lambda: warren.from_csr([0, 1], MATRIX), ValueError, "targets"),
     (lambda: warren.from_csr([0, 1], [0], [1, 2]), ValueError, "weights"),
+    (lambda: warren.from_edges([0, 1], [1, 0], [1.0, 1e39]), ValueError, r"weights\[1\]: got 1e\+39, expected numbers that float32 holds, up to 3.403e\+38"),
 ])
 def test_refused(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_weights_that_float32_loses_are_told(caplog):
+    graph = warren.from_edges([0, 1], [1, 0], [1e-46, 1.0])
+    assert graph.to_edges()[2].tolist() == [0, 1] and "weights[0]: 1e-46 is held as 0 in float32" in caplog.text
+    assert warren.from_edges([0], [1], [np.inf]).to_edges()[2].tolist() == [np.inf]
 
 
 def test_memory_that_is_short():

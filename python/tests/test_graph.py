@@ -42,7 +42,7 @@ def test_reading_options(tmp_path):
     path.write_bytes(gzip.compress(b"from,to,km\n10,20,1.5\n20,10,2.5\n20,20,1\n"))
     graph = warren.read(path, compact=True, headings=True)
     assert graph.original_ids.tolist() == [10, 20] and graph.num_edges == 3
-    assert graph.bfs(0).to_dict() == {10: 0, 20: 1}
+    assert graph.bfs(10).to_dict() == {10: 0, 20: 1}
     assert warren.read(str(path), compact=True, drop_self_loops=True, weights="none").num_edges == 2
     assert not warren.read(path, compact=True, weights="none").is_weighted
     words = warren.read(path, ids="words")
@@ -56,7 +56,42 @@ def test_one_based(tmp_path):
     path = tmp_path / "edges.el"
     path.write_text("1 2\n2 3\n")
     graph = warren.read(path, one_based=True)
-    assert graph.num_vertices == 3 and graph.bfs(0).depth.tolist() == [0, 1, 2]
+    assert graph.num_vertices == 3 and graph.bfs(1).depth.tolist() == [0, 1, 2]
+
+
+def test_calls_take_the_ids_of_the_file(tmp_path):
+    """As the command line does, and as results tell them."""
+    path = tmp_path / "edges.wel"
+    path.write_text("10 20 1\n20 30 2\n30 40 3\n20 10 1\n")
+    graph = warren.read(path, compact=True)
+    found = graph.bfs(20)
+    assert found.to_dict() == {10: 1, 20: 0, 30: 1, 40: 2} and (found.source, found.info["source"], graph.vertex(30)) == (20, 20, 2)
+    assert found.to_frame().to_dict("list") == {"vertex": [10, 20, 30, 40], "depth": [1, 0, 1, 2], "parent": [20, 20, 20, 30]}
+    assert graph.bfs(30).to_frame()["parent"].tolist() == [-1, -1, 30, 30]
+    assert graph.bfs([10, 40]).source == [10, 40] and graph.bfs(np.array([40, 10])).depth[0].tolist() == [-1, -1, -1, 0]
+    assert graph.bfs(10, targets=[20]).reached == 2 and graph.sssp(20, targets=30).to_dict() == {10: 1, 20: 0, 30: 2} and graph.sssp(30).source == 30
+    assert graph.pagerank(personalization={20: 1}, max_iterations=500).top(1)[0][0] == graph.pagerank(personalization=[0, 1, 0, 0], max_iterations=500).info["top"][0][0]
+    assert graph.betweenness(sources=[20]).sources.tolist() == [1]
+    assert graph.sample([20, 40], [1]).vertices[:2].tolist() == graph.sample(np.array([20, 40]), [1]).vertices[:2].tolist() == [1, 3]
+    assert graph.sample_batches([40, 10], [1], batch_size=1)[0].vertices.tolist() == [3] and graph.random_walks([40], 1).walks.tolist() == [[3, 3]]
+    assert graph.busiest_vertex() == 20 and sorted(graph.random_sources(3).tolist()) == [10, 20, 30]
+    assert graph.reversed().bfs(40).to_dict() == {10: 3, 20: 2, 30: 1, 40: 0}
+    assert graph.reorder("degree", return_graph=True).graph.bfs(20).to_dict() == found.to_dict()
+    assert graph.connected_components().to_frame()["label"].tolist() == [10] * 4
+    for wrong in (0, 15, -1, 2**64, 50):
+        with pytest.raises(warren.VertexError, match=f"source: got {wrong}, expected an id of the file's, 10 to 40"):
+            graph.bfs(wrong)
+    with pytest.raises(warren.VertexError, match=r"seeds\[1\]: got 11"):
+        graph.sample(np.array([10, 11]))
+
+
+def test_frames_tell_vertices_by_one_kind_of_name():
+    graph = warren.from_networkx(nx.path_graph(["x", "y", "z"], create_using=nx.DiGraph))
+    frame = graph.bfs("y").to_frame()
+    assert frame["vertex"].tolist() == ["x", "y", "z"] and frame["parent"].isna().tolist() == [True, False, False] and frame["parent"].tolist()[1:] == ["y", "y"]
+    assert graph.connected_components().to_frame().to_dict("list") == {"vertex": ["x", "y", "z"], "label": ["x", "x", "x"]}
+    assert graph.bfs("y").source == "y" and graph.busiest_vertex() == "x" and sorted(graph.random_sources(2)) == ["x", "y"]
+    assert warren.from_edges([0], [1]).bfs(1).to_frame()["parent"].tolist() == [-1, 1]
 
 
 @pytest.mark.parametrize("ending", [".wgr", ".npz", ".mtx", ".wel", ".el.gz"])
@@ -108,6 +143,9 @@ def test_generate():
     (lambda: warren.from_networkx(nx.Graph([(0, 1), (1, 2, {"weight": None})])), ValueError, r"weight: got None for the edge \(1, 2\)"),
     (lambda: warren.from_networkx(nx.Graph([(0, 1, {"weight": [1]}), (1, 2, {"weight": [1, 2]})])), ValueError, r"weight: got \[1\] for the edge \(0, 1\)"),
     (lambda: warren.from_pandas(pandas.DataFrame({"a": [0]}), "a", "b"), ValueError, "target: got 'b'"),
+    (lambda: warren.from_pandas(pandas.DataFrame([[0, 1, 2]], columns=["a", "a", "b"]), "a", "b"), ValueError, "source: got 'a', the name of 2 columns, expected that of one"),
+    (lambda: warren.from_pandas(pandas.DataFrame({"a": [-1], "b": [0]}), "a", "b", num_vertices=3), IndexError, r"src\[0\]: got -1"),
+    (lambda: warren.from_edges([0], [1]).save("x.zzz"), ValueError, r"\.npy or \.wgr$"),
     (lambda: warren.from_pandas(pandas.DataFrame({"a": [0, None], "b": [1, 2]}), "a", "b"), ValueError, "row 1"),
     (lambda: warren.from_pandas(pandas.DataFrame({"a": ["x"], "b": ["y"]}), "a", "b", num_vertices=9), ValueError, "num_vertices"),
     (lambda: warren.from_pyg(object()), ValueError, "edge_index"),
@@ -141,7 +179,7 @@ def test_scipy_there_and_back(n, data, format, dtype):
 
 def test_scipy_without_a_copy():
     matrix = csr_array((np.array([1, 2], np.float32), np.array([1, 0], np.int32), np.array([0, 1, 2], np.int32)), shape=(2, 2))
-    _, targets, weights = warren.from_scipy(matrix).to_csr(copy=False)
+    _, targets, weights = warren.from_scipy(matrix, copy=False).to_csr(copy=False)
     assert np.shares_memory(targets, matrix.indices) and np.shares_memory(weights, matrix.data)
     for dtype in (np.int32, np.float32, np.float64, bool):
         messy = csr_array((np.array([1, 2, 4], dtype), np.array([1, 0, 1], np.int32), np.array([0, 3, 3], np.int32)), shape=(2, 2))
@@ -150,6 +188,23 @@ def test_scipy_without_a_copy():
         assert np.array_equal(warren.from_scipy(both.to_scipy(), symmetrize=True).to_scipy().toarray(), both.to_scipy().toarray())
         assert np.array_equal(both.to_scipy().toarray(), [[2, 5], [5, 0]] if dtype is not bool else [[1, 1], [1, 0]])
     assert warren.from_scipy(scipy.sparse.csr_matrix(matrix)).num_edges == 2
+
+
+def test_scipy_matrices_may_be_written_later():
+    matrix = csr_array((np.array([1, 2], np.float32), np.array([1, 0], np.int32), np.array([0, 1, 2], np.int32)), shape=(2, 2))
+    graph = warren.from_scipy(matrix)
+    matrix.data *= -1
+    matrix.indices[:] = 10**9
+    assert graph.sssp(0, devices=2).distance.tolist() == [0, 1]
+
+
+def test_scipy_booleans_that_are_false_are_no_edges():
+    matrix = csr_array(np.array([[0, 1, 9], [0, 0, 1], [0, 0, 0]])) > 5
+    for stored in (matrix, csr_array((np.array([False, True, False]), np.array([1, 2, 2], np.int32), np.array([0, 2, 3, 3], np.int32)), shape=(3, 3))):
+        kept = stored.nnz
+        assert np.array_equal(warren.from_scipy(stored).to_scipy().toarray(), stored.toarray()) and stored.nnz == kept
+    twice = csr_array((np.array([False, True]), np.array([1, 1], np.int32), np.array([0, 2, 2], np.int32)), shape=(2, 2))
+    assert warren.from_scipy(twice).num_edges == 1
 
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
@@ -176,7 +231,7 @@ def test_networkx(kind):
 
 def test_networkx_numbers_as_nodes():
     graph = warren.from_networkx(nx.DiGraph([(7, 3), (3, 5)]), weight=None)
-    assert graph.bfs(7).to_dict() == {7: 0, 3: 1, 5: 2} and graph.bfs(3).source == 1
+    assert graph.bfs(7).to_dict() == {7: 0, 3: 1, 5: 2} and graph.bfs(3).source == 3
     plain = warren.from_networkx(nx.path_graph(4))
     assert plain.names is None and plain.bfs(0).to_dict() == {0: 0, 1: 1, 2: 2, 3: 3}
     assert warren.from_networkx(nx.Graph()).num_vertices == 0
@@ -225,3 +280,15 @@ def test_cugraph():
 
     graph = warren.from_cugraph(Data(view_edge_list=Device, is_directed=lambda: False))
     assert graph.num_edges == 4 and graph.sssp(2).distance.tolist() == [3, 2, 0]
+
+
+@pytest.mark.parametrize("ids", [[10**12, 5, 7], [-1, 5, 7], [2**32 - 1, 5, 7]])
+def test_pandas_ids_that_are_no_numbers_of_vertices_are_names(ids):
+    graph = warren.from_pandas(pandas.DataFrame({"a": ids[:2], "b": ids[1:]}), "a", "b")
+    assert graph.num_vertices == 3 and graph.bfs(ids[0]).to_dict() == {ids[0]: 0, 5: 1, 7: 2}
+
+
+def test_pandas_columns_of_pyarrow():
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame({"a": [0, 1], "b": [1, 2], "w": [1, 2]}).astype({name: "int64[pyarrow]" for name in "abw"})
+    assert [part.tolist() for part in warren.from_pandas(frame, "a", "b", "w").to_edges()] == [[0, 1], [1, 2], [1, 2]]

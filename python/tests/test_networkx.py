@@ -135,6 +135,53 @@ def test_weights_that_are_no_numbers(weight):
         backend.pagerank(convert(G))
 
 
+def test_cutoff_of_weights_that_float32_does_not_hold():
+    G = nx.path_graph(4)
+    nx.set_edge_attributes(G, 0.1, "weight")
+    with pytest.raises(NotImplementedError, match="cutoff"):
+        backend.single_source_dijkstra_path_length(convert(G), 0, cutoff=0.1)
+    assert list(backend.single_source_dijkstra_path_length(convert(G), 0)) == list(backend.single_source_dijkstra_path_length(convert(G), 0, cutoff=float("inf"))) == [0, 1, 2, 3]
+    nx.set_edge_attributes(G, 0.5, "weight")
+    assert backend.single_source_dijkstra_path_length(convert(G), 0, cutoff=1) == nx.single_source_dijkstra_path_length(G, 0, cutoff=1)
+
+
+def test_odd_arguments_are_answered_as_by_networkx():
+    G = nx.gnp_random_graph(8, 0.6, seed=1)
+    for nodes in (99, [[1]], [0, 99], "ab", iter([1, 2]), ({"a"},)):
+        kept = list(nodes) if hasattr(nodes, "__next__") else nodes
+        agree(lambda: backend.triangles(convert(G, None), kept), lambda: nx.triangles(G, kept))
+    H = convert(G)
+    assert backend.single_source_shortest_path_length(H, 0, -float("inf")) == nx.single_source_shortest_path_length(G, 0, -float("inf")) == {0: 0}
+    for function in (nx.single_source_dijkstra_path_length, lambda _, source: backend.single_source_dijkstra_path_length(H, source)):
+        with pytest.raises(TypeError, match="unhashable"):
+            function(G, [1])
+
+
+def test_personalized_ranks_after_a_few_iterations():
+    """Both start from 1 / n, so that they need as many."""
+    for seed in range(20):
+        G = nx.gnp_random_graph(40, 0.05, seed=seed, directed=True)
+        for options in ({}, {"tol": 1e-4}, {"max_iter": 30}, {"max_iter": 3, "tol": 1e-2}):
+            agree_closely(lambda: backend.pagerank(convert(G), personalization={0: 1}, **options), lambda: nx.pagerank(G, personalization={0: 1}, **options))
+
+
+def agree_closely(ours, theirs):
+    try:
+        expected = theirs()
+    except nx.PowerIterationFailedConvergence:
+        with pytest.raises(nx.PowerIterationFailedConvergence):
+            ours()
+    else:
+        found = ours()
+        assert max(abs(found[node] - rank) for node, rank in expected.items()) < 1e-9
+
+
+def test_no_warning_for_parallel_edges(caplog):
+    G = nx.MultiGraph([(0, 1, {"weight": 2}), (0, 1, {"weight": 3})])
+    assert backend.single_source_dijkstra_path_length(convert(G), 0) == {0: 0, 1: 2} and warren.from_networkx(G).sssp(0).to_dict() == {0: 0, 1: 2}
+    assert backend.pagerank(convert(G)) and not caplog.records
+
+
 @pytest.mark.parametrize("weight", [-1, 2**40])
 def test_weights_that_are_left_to_networkx(weight):
     with pytest.raises(NotImplementedError, match="weight"):

@@ -207,3 +207,30 @@ def test_needs_no_library_of_others(name):
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", told)
     assert "libc.so.6" in needed
     assert [library for library in needed if not NEEDED.fullmatch(library)] == []
+
+
+def test_no_command_installs_from_an_index():
+    """PyPI has another project's package of this name: what is said to install names a folder, or the packages that are needed."""
+    ours = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(path for folder in (PACKAGE, ROOT / "examples", ROOT / "scripts") for path in folder.rglob("*") if path.suffix in (".py", ".sh", ""))]
+    for path in ours:
+        if path.is_file() and path.stat().st_size < 10**6:
+            for line in path.read_text(encoding="utf-8", errors="ignore").splitlines():
+                commands = re.findall(r"pip install[^`;&]*", line)
+                assert not any(re.search(r"[ '\"]warren(\[|[ '\"]|$)", command) and "--no-index" not in command for command in commands), f"{path}: {line}"
+
+
+def test_cuda_libraries_of_packages_are_found(tmp_path):
+    """Once loaded they are known by their names, as which the engine asks for them."""
+    some = next(line.split()[-1] for line in open("/proc/self/maps", encoding="utf-8") if "/libc.so.6" in line).replace("libc.so.6", "libm.so.6")
+    for folder, name in (("cu13", "libcublasLt.so.13"), ("nccl", "libnccl.so.2")):
+        (tmp_path / "nvidia" / folder / "lib").mkdir(parents=True)
+        shutil.copy(some, tmp_path / "nvidia" / folder / "lib" / name)
+    (tmp_path / "nvidia" / "nccl" / "lib" / "libnccl.so.3").write_text("no library", encoding="utf-8")
+    status, out, err = run(f"""
+        import sys
+        sys.path.insert(0, {str(tmp_path)!r})
+        from warren._cuda_libraries import load
+        load()
+        print(sorted({{line.split("/")[-1] for line in open("/proc/self/maps") if {str(tmp_path)!r} in line}}))
+    """)
+    assert (status, out, err) == (0, "['libcublasLt.so.13\\n', 'libnccl.so.2\\n']\n", "")

@@ -387,7 +387,7 @@ def test_without_the_library(tmp_path):
         print(main([{str(RESULTS[0])!r}, "-o", {str(tmp_path / "out.html")!r}]))
     """)
     assert status == 0, err
-    assert "pip install 'warren[report]'" in out and out.endswith("1\n") and "warren[report]" in err
+    assert "pip install 'vl-convert-python>=1.9'" in out and out.endswith("1\n") and "vl-convert-python" in err
     assert not list(tmp_path.iterdir())
 
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays out: of which library, where they are, and how long they live."""
+import copy
 import gc
+import pickle
 import sys
 import types
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -119,3 +122,25 @@ def test_real_libraries(graph, name):
             assert type(got).__module__.partition(".")[0] in (name, "jaxlib")
             got = got.get() if name == "cupy" else got.cpu() if name == "torch" else got
             assert np.array_equal(np.asarray(got), result.array(column, "numpy"))
+
+
+def test_pickled(tmp_path):
+    """Graphs by their arrays, names and ids, results by their arrays and graph; copies are made in the same way."""
+    path = tmp_path / "edges.wel"
+    path.write_text("10 20 1\n20 30 2\n30 40 3\n")
+    words = tmp_path / "words.el"
+    words.write_text("a b\nb c\nc d\n")
+    for graph, source in ((warren.read(path, compact=True), 20), (warren.read(words, ids="words"), "b"), (warren.from_networkx(nx.path_graph(["x", "y", ("z", 1)])), "y"),
+                          (warren.from_edges([0, 0], [1, 1], [0.1, 0.2], keep_duplicates=True), 0), (warren.from_edges([], []), None)):
+        for again in (pickle.loads(pickle.dumps(graph)), copy.deepcopy(graph), copy.copy(graph)):
+            assert [None if a is None else a.tolist() for a in again.to_csr()] == [None if a is None else a.tolist() for a in graph.to_csr()]
+            assert again.labels() == graph.labels() and again.names == graph.names
+            if source is None:
+                continue
+            found = graph.bfs(source)
+            back = pickle.loads(pickle.dumps(again.bfs(source)))
+            assert (back.to_dict(), back.source, back.info["reached"], repr(back).split(",")[0]) == (found.to_dict(), found.source, found.reached, repr(found).split(",")[0])
+            with pytest.raises(warren.VertexError):
+                again.bfs("no vertex")
+    ranks = warren.generate("grid:5x5").pagerank()
+    assert np.array_equal(copy.deepcopy(ranks).rank, ranks.rank) and copy.deepcopy(ranks).top(2) == ranks.top(2)

@@ -342,3 +342,22 @@ def test_a_gpu_that_is_not_there():
     """)
     assert status == 0, err
     assert out.startswith("a GPU was asked for, but ") and out.endswith("device cpu\n") and "--device" not in out
+
+
+@pytest.mark.parametrize("progress", ["lambda epoch: None", "lambda epoch: time.sleep(0.01)", "lambda epoch: warren.from_edges([0], [1]).bfs(0, session=other)"])
+def test_the_interpreter_ends_in_a_training_that_calls_back(progress):
+    status, out, err = run(f"""
+        import threading, time, warren
+        other, begun = warren.Session(devices=1, threads=1), threading.Event()
+        call = {progress}
+        def seen(epoch):
+            begun.set()
+            call(epoch)
+        def work():
+            warren.train("community:3000,10", features=16, classes=4, hidden=8, epochs=10**6, progress=seen)
+        threading.Thread(target=work, daemon=True).start()
+        begun.wait()
+        time.sleep(0.3)
+        print("the end")
+    """)
+    assert (status, out, err) == (0, "the end\n", "")

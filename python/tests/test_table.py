@@ -132,6 +132,8 @@ TABLE = warren.Table(np.arange(12, dtype=np.float32).reshape(4, 3))
     (lambda: TABLE.lookup([0, 0], [0, 3]), ValueError, r"offsets\[1\]: got 3, expected at most the number of ids, 2"),
     (lambda: TABLE.lookup([0], [0], include_last_offset=True), ValueError, r"offsets\[0\]: got 0, expected the number of ids, 1"),
     (lambda: TABLE.lookup([0], [[0]]), ValueError, r"offsets: got an array of shape \(1, 1\)"), (lambda: TABLE.lookup([0, 9], [0]), IndexError, r"ids\[1\]: got 9"),
+    (lambda: TABLE.gather([2**63]), IndexError, r"ids\[0\]: got 9223372036854775808, expected less than 2\*\*63"),
+    (lambda: TABLE.lookup([0], [0, -1]), ValueError, r"offsets\[1\]: got -1"),
     (lambda: TABLE.lookup([0], [0], mode="min"), ValueError, "mode: got 'min'"), (lambda: TABLE.lookup([0], [0], strategy="push"), ValueError, "strategy: got 'push'"),
     (lambda: TABLE.lookup([0], [0], strategy="messages"), ValueError, "strategy: got messages, expected auto or pull"),
     (lambda: TABLE.lookup([0], [0], per_sample_weights=[1.0]), ValueError, 'per_sample_weights: got some for mode "mean"'),

@@ -671,3 +671,10 @@ def test_edge_weights_by_name():
     result = warren.train(NAME, weights="uniform:1:9", edge_weights=True, seed=3, **SIZES, **FEW)
     found = warren.predict(NAME, result.model)
     assert found.trained_on and np.array_equal(found.scores, result.scores)
+
+
+def test_options_of_other_models_are_told(dataset):
+    with pytest.warns(UserWarning, match="heads: got 3 without effect"):
+        warren.train(dataset, "gcn", heads=3, hidden=6, epochs=1)
+    with pytest.warns(UserWarning, match="aggregate: got 'sum' without effect"):
+        warren.train(dataset, "gat", aggregate="sum", heads=2, hidden=4, epochs=1)

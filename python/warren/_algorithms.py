@@ -19,12 +19,14 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import as_numpy, memory_bytes, real_number, seed_number, whole_number
+from ._arrays import as_numpy, flag, memory_bytes, real_number, seed_number, whole_number
 from ._graph import Graph, check_graph, is_one, vertices_of
 from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
 from ._session import Session, choice, run_of
 
 MAX_DEPTH = 2**32 - 2
+# What float32 adds to a path's length at most, by its size: a path of weights that were rounded may be longer than cutoff by so much.
+ROUNDING = 2.0**-23
 FORMS = {"auto": 0, "forest": 1, "search": 2}
 
 
@@ -45,17 +47,18 @@ def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str =
     limit = None if depth_limit is None else min(whole_number("depth_limit", depth_limit, 0, "None, or a number of 0 or more"), MAX_DEPTH)
     run = run_of(mode, _placed(graph, edges), device, devices, session, memory_bytes(host_memory))
     ends = _targets(graph, targets)
+    nearest = flag("nearest", nearest)
     if is_one(graph, source):
         if nearest:
             raise ValueError(f"nearest: got True with one source, {source!r}; expected a list of sources")
         v = graph.vertex(source)
-        return BfsResult(graph, v, *_core.bfs(graph._core, v, None, limit, ends, bool(deterministic), run))
+        return BfsResult(graph, v, *_core.bfs(graph._core, v, None, limit, ends, flag("deterministic", deterministic), run))
     sources = vertices_of(graph, source)
     if not sources:
         raise ValueError("source: got no sources, expected one or more")
     if nearest:
-        return BfsResult(graph, sources, *_core.bfs(graph._core, 0, np.array(sources, np.uint32), limit, ends, bool(deterministic), run))
-    return _bfs_of_many(graph, sources, limit, ends, bool(deterministic), run)
+        return BfsResult(graph, sources, *_core.bfs(graph._core, 0, np.array(sources, np.uint32), limit, ends, flag("deterministic", deterministic), run))
+    return _bfs_of_many(graph, sources, limit, ends, flag("deterministic", deterministic), run)
 
 
 def _placed(graph: Graph, edges: Any) -> Any:
@@ -91,7 +94,8 @@ def sssp(graph: Graph, source: Any, delta: float | None = None, cutoff: float | 
     delta: the width of a bin of distances; None: by the mean weight and degree. cutoff: the search ends there; farther vertices are not reached.
     targets: a vertex, or a list of them: the search ends once their distances are final, and what is farther than the farthest of them is not reached.
     Where one cannot be reached, all are that can.
-    Integer weights are summed exactly in int64, float32 weights in float64. Repeats bit for bit. Mode "auto" is "sync" where there is a limit; "async"
+    Integer weights are summed exactly in int64, float32 weights in float64. Where float32 holds other weights than were given (0.1), distances are off by 1e-7 of themselves at
+    most, and a vertex that is farther than cutoff by less than that is reached. Repeats bit for bit. Mode "auto" is "sync" where there is a limit; "async"
     searches all, and tells what is within the limit.
     Raises VertexError (an IndexError) for a source or a target that is no vertex; ValueError for a graph without weights, a weight that is negative or not
     finite, or another option; MemoryError.
@@ -103,6 +107,8 @@ def sssp(graph: Graph, source: Any, delta: float | None = None, cutoff: float | 
     limit = None if cutoff is None else real_number("cutoff", cutoff, "None, or a distance of 0 or more")
     if limit is not None and not limit >= 0:
         raise ValueError(f"cutoff: got {cutoff!r}, expected None, or a distance of 0 or more")
+    if limit is not None and graph._is_rounded:
+        limit *= 1 + ROUNDING
     run = run_of(mode, edges, device, devices, session)
     if not is_one(graph, source):
         raise ValueError(f"source: got {source!r}, expected one vertex: shortest paths of several sources are calls of their own")
@@ -141,7 +147,7 @@ def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-6, max_i
     iterations = min(whole_number("max_iterations", max_iterations, 0, "a number of 0 or more"), 2**32 - 1)
     run = run_of("sync" if mode == "auto" else mode, _placed(graph, edges), device, devices, session, memory_bytes(host_memory))
     teleports = None if personalization is None else _teleports(graph, personalization)
-    return PageRankResult(graph, *_core.pagerank(graph._core, *numbers, iterations, teleports, bool(weighted), run))
+    return PageRankResult(graph, *_core.pagerank(graph._core, *numbers, iterations, teleports, flag("weighted", weighted), run))
 
 
 def _teleports(graph: Graph, personalization: Any) -> np.ndarray:
@@ -192,7 +198,7 @@ def betweenness(graph: Graph, sources: Any = None, normalized: bool = True, seed
             raise ValueError("sources: got no sources, expected one or more")
     if seed is not None and sample == 0:
         raise ValueError(f"seed: got {seed}, but nothing is drawn: leave it out, or give sources as a number of vertices to draw")
-    return BetweennessResult(graph, *_core.betweenness(graph._core, chosen, sample, drawn_by, bool(normalized), run))
+    return BetweennessResult(graph, *_core.betweenness(graph._core, chosen, sample, drawn_by, flag("normalized", normalized), run))
 
 
 def core_number(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> CoreNumberResult:

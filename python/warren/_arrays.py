@@ -2,6 +2,7 @@
 """Arrays of any library as NumPy arrays that the engine takes: checked, contiguous, in the machine's byte order; copied only where they must be."""
 from __future__ import annotations
 
+import logging
 import os
 from typing import Any, SupportsIndex
 
@@ -120,28 +121,39 @@ def offsets_array(name: str, values: Any) -> np.ndarray:
     return np.ascontiguousarray(offsets, dtype=np.uint64)
 
 
-def weights_array(name: str, values: Any, count: int) -> np.ndarray | None:
-    """Weights as int32 or float32, in which types they are taken without a copy.
+def weights_array(name: str, values: Any, count: int) -> tuple[np.ndarray | None, bool]:
+    """Weights as int32 or float32, in which types they are taken without a copy, and whether some were rounded.
 
-    Booleans and integers that all fit become int32, other numbers float32: float64 is rounded.
-    Raises ValueError for another number of weights than `count`, for what are no real numbers, and for NaN.
+    Booleans and integers that all fit become int32, other numbers float32: float64 is rounded. One that float32 holds as 0 is told by a warning.
+    Raises ValueError for another number of weights than `count`, for what are no real numbers, for NaN, and for a finite one past what float32 holds.
     """
     if values is None:
-        return None
+        return None, False
     array = _one_dimension(name, as_numpy(name, values), "a weight an edge")
     if array.size != count:
         raise ValueError(f"{name}: got {array.size}, expected a weight an edge, {count}")
     if array.size == 0 and array.dtype == object:
-        return np.zeros(0, np.float32)
+        return np.zeros(0, np.float32), False
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name}: got elements of type {array.dtype}, expected real numbers")
     if array.dtype.kind != "f" and (array.size == 0 or (int(array.min()) >= -(2**31) and int(array.max()) < 2**31)):
-        return np.ascontiguousarray(array, dtype=np.int32)
+        return np.ascontiguousarray(array, dtype=np.int32), False
     with np.errstate(over="ignore"):
         weights = np.ascontiguousarray(array, dtype=np.float32)
     if weights.size > 0 and np.isnan(weights.min()):
         raise ValueError(f"{name}[{int(np.argmax(np.isnan(weights)))}]: got NaN, expected numbers")
-    return weights
+    if array.dtype.kind == "f" and array.dtype.itemsize <= 4:
+        return weights, False
+    wrong = np.flatnonzero(weights != array)
+    if wrong.size == 0:
+        return weights, False
+    past = wrong[np.isinf(weights[wrong])]
+    if past.size > 0:
+        raise ValueError(f"{name}[{past[0]}]: got {array[past[0]]}, expected numbers that float32 holds, up to {np.finfo(np.float32).max:.4g}")
+    lost = wrong[weights[wrong] == 0]
+    if lost.size > 0:
+        logging.getLogger("warren").warning("%s[%d]: %s is held as 0 in float32", name, lost[0], array[lost[0]])
+    return weights, True
 
 
 def dense_matrix(name: str, values: Any, rows: int) -> np.ndarray:
@@ -197,6 +209,13 @@ def memory_bytes(host_memory: SupportsIndex | None) -> int:
     return 0 if host_memory is None else whole_number("host_memory", host_memory, 1, "None, or a number of bytes")
 
 
+def flag(name: str, value: Any) -> bool:
+    """`value` as a bool. Raises ValueError for what is neither True nor False."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise ValueError(f"{name}: got {value!r}, expected True or False")
+
+
 def whole_number(name: str, value: SupportsIndex, least: int, what: str) -> int:
     """`value` as an int. Raises ValueError where it is none, or less than `least`."""
     try:
@@ -235,3 +254,5 @@ def real_number(name: str, value: Any, what: str) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name}: got {value!r}, expected {what}") from None
+    except OverflowError:
+        raise ValueError(f"{name}: got a number past what float64 holds, expected {what}") from None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import MAX_VERTICES, as_numpy, check_range, memory_bytes, offsets_array, path_text, seed_number, vertex_ids, weights_array, whole_number
+from ._arrays import MAX_VERTICES, as_numpy, check_range, flag, memory_bytes, offsets_array, path_text, seed_number, vertex_ids, weights_array, whole_number
 from ._graph import Graph
 from ._libraries import library_of
 from ._session import choice
@@ -37,14 +37,14 @@ def read(name: str | os.PathLike[str], symmetrize: bool = False, drop_self_loops
     options = _core.ReadOptions()
     options.lists = choice("edges", edges, LISTS)
     options.host_memory = memory_bytes(host_memory)
-    options.symmetrize = bool(symmetrize)
-    options.drop_self_loops = bool(drop_self_loops)
-    options.keep_duplicates = bool(keep_duplicates)
-    options.sum_duplicates = bool(sum_duplicates)
-    options.one_based = bool(one_based)
-    options.compact = bool(compact)
+    options.symmetrize = flag("symmetrize", symmetrize)
+    options.drop_self_loops = flag("drop_self_loops", drop_self_loops)
+    options.keep_duplicates = flag("keep_duplicates", keep_duplicates)
+    options.sum_duplicates = flag("sum_duplicates", sum_duplicates)
+    options.one_based = flag("one_based", one_based)
+    options.compact = flag("compact", compact)
     options.format = _text("format", format)
-    options.has_headings = None if headings is None else bool(headings)
+    options.has_headings = None if headings is None else flag("headings", headings)
     options.weights = _text("weights", weights)
     options.seed = seed_number(seed)
     if ids not in ("auto", "words"):
@@ -80,37 +80,49 @@ def from_edges(src: Any, dst: Any, weights: Any = None, num_vertices: int | None
     sources, targets = vertex_ids("src", src, limit), vertex_ids("dst", dst, limit)
     if sources.size != targets.size:
         raise ValueError(f"dst: got {targets.size} ids, expected as many as src has, {sources.size}")
-    options = _core.ArrayOptions(bool(symmetrize), bool(drop_self_loops), bool(keep_duplicates), bool(sum_duplicates))
-    core = _core.from_edges(sources, targets, weights_array("weights", weights, sources.size), limit or 0, options)
-    return Graph(core, arrays=library_of(src, dst, weights))
+    options = _core.ArrayOptions(flag("symmetrize", symmetrize), flag("drop_self_loops", drop_self_loops), flag("keep_duplicates", keep_duplicates), flag("sum_duplicates", sum_duplicates))
+    values, is_rounded = weights_array("weights", weights, sources.size)
+    graph = Graph(_core.from_edges(sources, targets, values, limit or 0, options), arrays=library_of(src, dst, weights))
+    graph._is_rounded = is_rounded
+    return graph
 
 
 def from_csr(offsets: Any, targets: Any, weights: Any = None, symmetrize: bool = False, drop_self_loops: bool = False, keep_duplicates: bool = False,
-             sum_duplicates: bool = False) -> Graph:
+             sum_duplicates: bool = False, *, copy: bool = True) -> Graph:
     """The graph whose vertex v has the edges to targets[offsets[v]:offsets[v + 1]].
 
     offsets: n + 1 integers, ascending from 0 to m. targets: m integers. weights: None, or m numbers: integers that all fit become int32, others
     float32 (float64 is rounded).
-    Contiguous arrays in host memory go in without a copy: offsets as int64, targets as int32 or uint32, weights as int32 or float32, if rows are
-    sorted and without parallel edges.
-    The graph keeps them alive, and they must not be written then. Others are copied. The options are those of from_edges().
+    copy: True: the graph has arrays of its own. False: contiguous arrays in host memory are shared with the graph, which keeps them alive: offsets as int64, targets as int32 or
+    uint32, weights as int32 or float32, if rows are sorted and without parallel edges; others are copied. Arrays that are shared must not be written any more: they are
+    looked at once, and calls after that end in wrong results or a crash. The other options are those of from_edges().
     Raises VertexError (an IndexError) for a target out of range; ValueError, naming the argument, for offsets that do not ascend, another length,
     shape or type, and NaN; MemoryError.
     """
-    rows = offsets_array("offsets", offsets)
-    columns = as_numpy("targets", targets)
+    given = as_numpy("offsets", offsets), as_numpy("targets", targets), None if weights is None else as_numpy("weights", weights)
+    rows = offsets_array("offsets", given[0])
+    columns = given[1]
     n = rows.size - 1
     # The engine checks these on all threads; a negative one looks like a large one there.
     is_as_it_is = columns.ndim == 1 and columns.dtype in (np.int32, np.uint32) and columns.dtype.isnative and n < 2**31
     ids = np.ascontiguousarray(columns).view(np.uint32) if is_as_it_is else vertex_ids("targets", columns, n)
-    options = _core.ArrayOptions(bool(symmetrize), bool(drop_self_loops), bool(keep_duplicates), bool(sum_duplicates))
+    options = _core.ArrayOptions(flag("symmetrize", symmetrize), flag("drop_self_loops", drop_self_loops), flag("keep_duplicates", keep_duplicates), flag("sum_duplicates", sum_duplicates))
     try:
-        core = _core.from_csr(rows, ids, weights_array("weights", weights, ids.size), options)
-        return Graph(core, arrays=library_of(offsets, targets, weights))
+        values, is_rounded = weights_array("weights", given[2], ids.size)
+        if copy:
+            rows, ids, values = (_own(made, array) for made, array in zip((rows, ids, values), given))
+        graph = Graph(_core.from_csr(rows, ids, values, options), arrays=library_of(offsets, targets, weights))
+        graph._is_rounded = is_rounded
+        return graph
     except ValueError:
         if is_as_it_is:
             check_range("targets", columns, n)
         raise
+
+
+def _own(made: Any, given: np.ndarray | None) -> Any:
+    """`made`, or a copy where it lies in the memory of `given`."""
+    return made.copy() if made is not None and given is not None and np.may_share_memory(made, given) else made
 
 
 def _text(name: str, value: str | None) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._arrays import as_numpy, type_name
+from ._arrays import MAX_VERTICES, as_numpy, type_name
 from ._build import from_csr, from_edges
 from ._graph import Graph, are_numbered, with_nodes
 from ._libraries import library_of
@@ -21,14 +21,13 @@ if TYPE_CHECKING:
 MISSING = object()  # The weight of an edge without one.
 
 
-def from_scipy(A: Any, symmetrize: bool = False, drop_self_loops: bool = False) -> Graph:
+def from_scipy(A: Any, symmetrize: bool = False, drop_self_loops: bool = False, *, copy: bool = True) -> Graph:
     """The graph with an edge (u, v) for every stored entry A[u, v] of a sparse n x n matrix or array, of any format.
 
     Entries are weights, as from_csr() takes them: integers that all fit become int32, others float32 (float64 is rounded). A matrix of booleans is a
-    graph without weights.
-    Entries at one place are added up, as SciPy does; explicit zeros are edges of weight 0. symmetrize adds (v, u) for every (u, v); of both the
-    smaller weight is kept. int32 and float32 data and int32 indices of a sorted CSR go in without a copy,
-    and must not be written then. Raises ValueError for what is no square sparse matrix, for complex entries, and NaN; MemoryError.
+    graph without weights, whose edges are the entries that are True.
+    Entries at one place are added up, as SciPy does; explicit zeros of other types are edges of weight 0. symmetrize adds (v, u) for every (u, v); of both the
+    smaller weight is kept. copy: as of from_csr(); with False int32 and float32 data and int32 indices of a sorted CSR are shared with the graph. Raises ValueError for what is no square sparse matrix, for complex entries, and NaN; MemoryError.
     """
     if not (hasattr(A, "tocsr") and hasattr(A, "shape")):
         raise ValueError(f"A: got {type_name(A)}, expected a sparse matrix or array of SciPy's")
@@ -37,13 +36,16 @@ def from_scipy(A: Any, symmetrize: bool = False, drop_self_loops: bool = False) 
     if A.dtype.kind not in "biuf":
         raise ValueError(f"A: got entries of type {A.dtype}, expected real numbers")
     csr = A.tocsr()
+    if csr.dtype.kind == "b" and not csr.data.all():
+        csr = csr.copy() if csr is A else csr
+        csr.eliminate_zeros()
     # The engine adds up what it holds in the same type, and looks for it on all threads. Others are added up before they are rounded, or meet their reverses.
     is_added_up_there = not symmetrize and csr.dtype in (np.bool_, np.int32, np.float32)
     if not is_added_up_there and not csr.has_canonical_format:
         csr = csr.copy() if csr is A else csr
         csr.sum_duplicates()
     return from_csr(csr.indptr, csr.indices, None if csr.dtype.kind == "b" else csr.data, symmetrize=symmetrize, drop_self_loops=drop_self_loops,
-                    sum_duplicates=is_added_up_there)
+                    sum_duplicates=is_added_up_there, copy=copy and csr is A)
 
 
 def node_arrays(G: networkx.Graph, weight: str | None, default: Any = 1) -> tuple[list[Hashable], np.ndarray, np.ndarray, np.ndarray | None]:
@@ -79,6 +81,14 @@ def node_arrays(G: networkx.Graph, weight: str | None, default: Any = 1) -> tupl
     return nodes, offsets, targets, numbers
 
 
+def of_nodes(offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, is_multigraph: bool, sum_duplicates: bool = False) -> Graph:
+    """The graph of what node_arrays() gives."""
+    if not is_multigraph:
+        return from_csr(offsets, targets, weights, copy=False)
+    n = offsets.size - 1
+    return from_edges(np.repeat(np.arange(n), np.diff(offsets)), targets, weights, n, sum_duplicates=sum_duplicates)
+
+
 def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
     """The graph of a NetworkX graph, whose nodes are its names: vertex v is the v-th of list(G), and calls take nodes as sources.
 
@@ -89,8 +99,8 @@ def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
     if not (hasattr(G, "is_directed") and hasattr(G, "_adj") and hasattr(G, "is_multigraph")):
         raise ValueError(f"G: got {type_name(G)}, expected a graph of NetworkX's")
     nodes, offsets, targets, weights = node_arrays(G, weight)
-    graph = from_csr(offsets, targets, weights)
-    return with_nodes(graph._core, nodes)
+    graph = of_nodes(offsets, targets, weights, G.is_multigraph())
+    return with_nodes(graph, nodes)
 
 
 def to_networkx(graph: Graph) -> networkx.Graph | networkx.DiGraph:
@@ -112,15 +122,17 @@ def from_pandas(df: pandas.DataFrame, source: Hashable, target: Hashable, weight
                 num_vertices: int | None = None) -> Graph:
     """The graph of a data frame with a row an edge: the columns `source` and `target`, and `weight`, where it is named.
 
-    Columns of integers are ids of vertices. Others are names: the vertices are the different values, in the order in which they first occur in
-    source, then in target.
-    Raises ValueError for a column that is missing, or has gaps, and as from_edges().
+    Columns of integers from 0 to 2**32 - 2 are ids of vertices. Others are names, integers too where one is negative or larger: the vertices are the different values, in the
+    order in which they first occur in source, then in target, and calls take these values.
+    Raises ValueError for a column that is missing, of which there are several, or that has gaps, and as from_edges().
     """
     if not hasattr(df, "columns"):
         raise ValueError(f"df: got {type_name(df)}, expected a data frame of pandas'")
     for name, column in (("source", source), ("target", target), ("weight", weight)):
         if column is not None and column not in df.columns:
             raise ValueError(f"{name}: got {column!r}, expected a column of the data frame: " + ", ".join(map(repr, df.columns)))
+        if column is not None and getattr(df[column], "ndim", 1) != 1:
+            raise ValueError(f"{name}: got {column!r}, the name of {df[column].shape[1]} columns, expected that of one")
     heads, tails = df[source], df[target]
     for column, values in ((source, heads), (target, tails)):
         if values.isna().any():
@@ -129,13 +141,15 @@ def from_pandas(df: pandas.DataFrame, source: Hashable, target: Hashable, weight
     if weights is not None and weights.dtype == object:
         raise ValueError(f"column {weight!r}: got elements of type {df[weight].dtype}, expected numbers without gaps")
     if heads.dtype.kind in "iu" and tails.dtype.kind in "iu":
-        return from_edges(heads.to_numpy(dtype=heads.dtype.name.lower()), tails.to_numpy(dtype=tails.dtype.name.lower()), weights, num_vertices, symmetrize)
+        columns = [values.to_numpy(dtype=getattr(values.dtype, "numpy_dtype", values.dtype)) for values in (heads, tails)]
+        if num_vertices is not None or all(ids.size == 0 or (int(ids.min()) >= 0 and int(ids.max()) < MAX_VERTICES) for ids in columns):
+            return from_edges(columns[0], columns[1], weights, num_vertices, symmetrize)
     if num_vertices is not None:
         raise ValueError(f"num_vertices: got {num_vertices}, expected None: vertices are the names that occur")
     nodes = dict.fromkeys(heads.tolist() + tails.tolist())
     index = {node: v for v, node in enumerate(nodes)}
     graph = from_edges([index[node] for node in heads.tolist()], [index[node] for node in tails.tolist()], weights, len(nodes), symmetrize)
-    return with_nodes(graph._core, list(nodes))
+    return with_nodes(graph, list(nodes))
 
 
 def from_pyg(data: Any, symmetrize: bool = False) -> Graph:

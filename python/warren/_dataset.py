@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import as_numpy, dense_matrix, seed_number, vertex_ids, whole_number
+from ._arrays import as_numpy, dense_matrix, flag, seed_number, vertex_ids, whole_number
 from ._build import _place, _text
 from ._graph import Graph, check_graph
 from ._session import choice
@@ -100,11 +100,11 @@ def columns_number(name: str, value: int | None, least: int) -> int:
 def _set_graph(options: _core.DatasetOptions, symmetrize: bool, drop_self_loops: bool, keep_duplicates: bool, sum_duplicates: bool, one_based: bool,
                compact: bool, ids: str, headings: bool | None, weights: str | None, seed: int) -> None:
     graph = _core.ReadOptions()
-    graph.symmetrize, graph.drop_self_loops = bool(symmetrize), bool(drop_self_loops)
-    graph.keep_duplicates, graph.sum_duplicates = bool(keep_duplicates), bool(sum_duplicates)
-    graph.one_based, graph.compact = bool(one_based), bool(compact)
+    graph.symmetrize, graph.drop_self_loops = flag("symmetrize", symmetrize), flag("drop_self_loops", drop_self_loops)
+    graph.keep_duplicates, graph.sum_duplicates = flag("keep_duplicates", keep_duplicates), flag("sum_duplicates", sum_duplicates)
+    graph.one_based, graph.compact = flag("one_based", one_based), flag("compact", compact)
     graph.are_words = bool(choice("ids", ids, {"auto": 0, "words": 1}))
-    graph.has_headings = None if headings is None else bool(headings)
+    graph.has_headings = None if headings is None else flag("headings", headings)
     graph.weights = _text("weights", weights)
     graph.seed = seed_number(seed)
     options.graph = graph

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 class Graph:
     """A directed graph in host memory, with or without weights. It is immutable, and all functions may be called by several threads.
 
-    Made by read, generate and the from_... functions. Vertices are 0 to num_vertices - 1; a name, or the label of a graph from NetworkX, may stand for one.
+    Made by read, generate and the from_... functions. Vertices are 0 to num_vertices - 1, which is where arrays have them. Calls take a vertex by what labels() calls it: by
+    the file's id where that is another number (original_ids), by the node of a graph from NetworkX, else by its number; a name may stand for one, too.
     What sessions keep of it on their devices is made when first needed, kept for later calls, and freed with the graph or by release().
     """
 
@@ -38,7 +39,10 @@ class Graph:
         self._core = core
         self._labels = labels
         self._index: dict[Hashable, int] | None = None
+        self._ids: _Ids | None = None
+        self._by_name: dict[Hashable, int] | None = None  # Of a graph that was pickled.
         self._arrays = arrays
+        self._is_rounded = False  # Whether float32 holds other weights than were given.
         self.num_vertices: int = core.vertices
         self.num_edges: int = core.edges  # Directed ones: an undirected edge is two.
 
@@ -70,7 +74,7 @@ class Graph:
     @property
     def original_ids(self) -> np.ndarray | None:
         """The ids of the file (uint64), where they are not those of the vertices: `compact`, `one_based`. Else None."""
-        return self._core.original_ids()
+        return self._core.original_ids() if self._ids is None else self._ids.ids
 
     def labels(self, vertices: np.ndarray | None = None) -> list[Hashable]:
         """What people call these vertices, or all of them: by their names, else the file's ids, else themselves."""
@@ -78,19 +82,22 @@ class Graph:
             self._labels = self._core.names()
         if self._labels is not None:
             return list(self._labels) if vertices is None else [self._labels[v] for v in vertices.tolist()]
-        ids = self._core.original_ids()
+        ids = self.original_ids
         if ids is not None:
             found: list[Hashable] = (ids if vertices is None else ids[vertices]).tolist()
             return found
         return list(range(self.num_vertices)) if vertices is None else vertices.tolist()
 
     def vertex(self, source: Any, name: str = "source") -> int:
-        """The vertex that `source` means: a node of the NetworkX graph that this one comes from, else an id or a name. Raises VertexError, ValueError."""
+        """The number of the vertex that `source` means: a node of the NetworkX graph that this one comes from, else an id of the file where these are others
+        (original_ids), a number, or a name. Raises VertexError, ValueError."""
         if self._has_nodes():
             return self._node(source, name)
         if isinstance(source, str):
             try:
-                return self._core.find(source)
+                return self._core.find(source) if self._by_name is None else self._by_name[source]
+            except KeyError:
+                raise VertexError(f'{name}: got "{source}", but no vertex has this name') from None
             except VertexError as error:
                 raise VertexError(name + str(error).removeprefix("name")) from None
         try:
@@ -99,6 +106,9 @@ class Graph:
             v = operator.index(source)
         except TypeError:
             raise ValueError(f"{name}: got {source!r} of type {type_name(source)}, expected the id or the name of a vertex") from None
+        ids = self._original()
+        if ids is not None:
+            return ids.vertex(v, name)
         if 0 <= v < self.num_vertices:
             return v
         expected = f"a vertex, 0 to {self.num_vertices - 1}" if self.num_vertices > 0 else "none: the graph has no vertices"
@@ -115,16 +125,48 @@ class Graph:
         except (KeyError, TypeError):
             raise VertexError(f"{name}: got {source!r}, expected a node of the graph that was given") from None
 
-    def busiest_vertex(self) -> int:
-        """The vertex of the most out-edges, the smallest of several: where the command line starts a search if nobody says. Raises ValueError for no vertices."""
-        return _core.busiest_vertex(self._core)
+    def _original(self) -> _Ids | None:
+        """The file's ids, where they are not the vertices' numbers and calls take them."""
+        if self._ids is None and not self._has_nodes():
+            ids = self._core.original_ids()
+            self._ids = None if ids is None else _Ids(ids)
+        return self._ids
 
-    def random_sources(self, count: int, seed: int = 1) -> np.ndarray:
+    def _is_told_by_numbers(self) -> bool:
+        """Whether labels() are the vertices' numbers."""
+        return self.names is None and self.original_ids is None
+
+    def _id_of(self, vertex: Any) -> Any:
+        """The file's id of the vertex with this number, where that is another; else the number."""
+        ids = self._original()
+        return vertex if ids is None else int(ids.ids[vertex])
+
+    def _takes_numbers(self) -> bool:
+        """Whether calls take vertices by their numbers."""
+        return not self._has_nodes() and self._original() is None
+
+    def _known_as(self, vertex: int) -> Any:
+        """What calls take for the vertex with this number."""
+        if self._has_nodes() and self._labels is not None:
+            return self._labels[vertex]
+        ids = self._original()
+        return vertex if ids is None else int(ids.ids[vertex])
+
+    def busiest_vertex(self) -> Any:
+        """The vertex of the most out-edges, the first of several: where the command line starts a search if nobody says. As calls take it: a number, the file's id, or
+        NetworkX's node. Raises ValueError for no vertices."""
+        return self._known_as(_core.busiest_vertex(self._core))
+
+    def random_sources(self, count: int, seed: int = 1) -> Any:
         """`count` different vertices with out-edges: a function of the graph and the seed alone, those of the command line's --sources.
 
-        Raises ValueError where there are fewer.
+        As calls take them: an array of numbers or of the file's ids, or a list of NetworkX's nodes. Raises ValueError where there are fewer.
         """
-        return _core.random_sources(self._core, whole_number("count", count, 1, "a number of 1 or more"), seed_number(seed))
+        vertices = _core.random_sources(self._core, whole_number("count", count, 1, "a number of 1 or more"), seed_number(seed))
+        if self._has_nodes():
+            return self.labels(vertices)
+        ids = self._original()
+        return vertices if ids is None else ids.ids[vertices]
 
     def degree(self) -> np.ndarray:
         """degree[v] = the number of edges out of v: n elements, int64."""
@@ -169,7 +211,9 @@ class Graph:
         if self.is_symmetric:
             return self
         turned = Graph(self._core.reversed(), self._labels, self._arrays)
-        turned._index = self._index
+        turned._index, turned._by_name = self._index, self._by_name
+        turned._ids = self._original()
+        turned._is_rounded = self._is_rounded
         return turned
 
     def save(self, path: str | os.PathLike[str]) -> int:
@@ -290,8 +334,52 @@ class Graph:
         """num_vertices."""
         return self.num_vertices
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled by its arrays, names and ids; what sessions keep of it is not."""
+        return _restored, (*self.to_csr(copy=False), self.names, self._has_nodes(), self.original_ids, self._arrays, self._is_rounded)
+
     def __repr__(self) -> str:
         return f"<warren.Graph {self.num_vertices} vertices, {self.num_edges} edges, {'weighted' if self.is_weighted else 'unweighted'}>"
+
+
+def _restored(offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, names: list[Hashable] | None, has_nodes: bool, ids: np.ndarray | None, arrays: str,
+              is_rounded: bool) -> Graph:
+    """A graph that was pickled."""
+    from ._build import from_csr
+
+    graph = Graph(from_csr(offsets, targets, weights, keep_duplicates=True, copy=False)._core, names, arrays)
+    if names is not None:
+        index = {name: v for v, name in reversed(list(enumerate(names)))}  # The first of equal names.
+        graph._index, graph._by_name = (index, None) if has_nodes else (None, index)
+    graph._ids = None if ids is None or has_nodes else _Ids(ids)
+    graph._is_rounded = is_rounded
+    return graph
+
+
+class _Ids:
+    """A file's ids of vertices, which are others than the vertices' numbers."""
+
+    def __init__(self, ids: np.ndarray):
+        self.ids = ids
+        self._order = None if ids.size < 2 or bool((ids[1:] > ids[:-1]).all()) else np.argsort(ids, kind="stable")
+        self._sorted = ids if self._order is None else ids[self._order]
+
+    def vertex(self, number: int, name: str) -> int:
+        """Raises VertexError for what is no id."""
+        at = int(np.searchsorted(self._sorted, np.uint64(number))) if 0 <= number < 2**64 else 0
+        if not (0 <= number < 2**64) or at == self._sorted.size or int(self._sorted[at]) != number:
+            raise VertexError(f"{name}: got {number}, expected an id of the file's, {int(self._sorted[0])} to {int(self._sorted[-1])}")
+        return at if self._order is None else int(self._order[at])
+
+    def vertices(self, numbers: np.ndarray, name: str) -> np.ndarray:
+        """Of an array of integers."""
+        wanted = numbers.astype(np.uint64)
+        at = np.minimum(np.searchsorted(self._sorted, wanted), self._sorted.size - 1)
+        wrong = (self._sorted[at] != wanted) | (numbers < 0)
+        if wrong.any():
+            place = int(wrong.argmax())
+            self.vertex(int(numbers[place]), f"{name}[{place}]")
+        return (at if self._order is None else self._order[at]).astype(np.uint32)
 
 
 def check_graph(graph: Any) -> None:
@@ -305,11 +393,12 @@ def are_numbered(nodes: Sequence[Hashable]) -> bool:
     return all(type(node) is int and node == v for v, node in enumerate(nodes))
 
 
-def with_nodes(core: _core.Graph, nodes: Sequence[Hashable]) -> Graph:
-    """A graph whose vertices are known as `nodes`, but for nodes that are 0 to n - 1 in order."""
+def with_nodes(plain: Graph, nodes: Sequence[Hashable]) -> Graph:
+    """The graph with vertices that are known as `nodes`, but for nodes that are 0 to n - 1 in order."""
     if are_numbered(nodes):
-        return Graph(core)
-    graph = Graph(core, list(nodes))
+        return plain
+    graph = Graph(plain._core, list(nodes), plain.arrays)
+    graph._is_rounded = plain._is_rounded
     graph._index = {node: v for v, node in enumerate(nodes)}
     return graph
 
@@ -328,7 +417,10 @@ def vertex_array(graph: Graph, vertices: Any, name: str) -> np.ndarray:
     """Of a list or an array of vertices; many at once, where they are numbers."""
     if not graph._has_nodes() and hasattr(vertices, "dtype"):
         array = as_numpy(name, vertices)
-        if array.ndim == 1 and array.dtype.kind in "iu":
+        if array.ndim == 1 and array.dtype.kind in "iu" and array.size > 0:
+            ids = graph._original()
+            if ids is not None:
+                return ids.vertices(array, name)
             wrong = (array < 0) | (array >= graph.num_vertices)
             if wrong.any():
                 at = int(wrong.argmax())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import dense_operand
+from ._arrays import dense_operand, flag
 from ._graph import Graph, check_graph
 from ._libraries import library_of, to_library
 from ._results import run_info
@@ -43,11 +43,11 @@ def spmm(graph: Graph, B: Any, normalize: str | None = None, transpose: bool = F
     kind = choice("normalize", normalize, NORMALIZATIONS)
     choice("strategy", strategy, STRATEGIES)
     run = run_of("auto", "auto", device, devices, session)
-    values, used, ran = _core.spmm(graph._core, flat(b), columns_of(b), kind, bool(self_loops), bool(transpose), bool(weighted), strategy, run)
+    values, used, ran = _core.spmm(graph._core, flat(b), columns_of(b), kind, flag("self_loops", self_loops), flag("transpose", transpose), flag("weighted", weighted), strategy, run)
     C = to_library(values, library_of(B), gpu_of(B)).reshape(b.shape)
     if not return_info:
         return C
-    return C, {**run_info("spmm", graph, ran), "k": columns_of(b), "type": "float32", "weighted": graph.is_weighted and bool(weighted), "strategy": used}
+    return C, {**run_info("spmm", graph, ran), "k": columns_of(b), "type": "float32", "weighted": graph.is_weighted and flag("weighted", weighted), "strategy": used}
 
 
 def sddmm(graph: Graph, X: Any, Y: Any, weighted: bool = True, device: str = "auto", devices: int | str = "auto", session: Session | None = None,
@@ -66,11 +66,11 @@ def sddmm(graph: Graph, X: Any, Y: Any, weighted: bool = True, device: str = "au
     if isinstance(x, _core.View) and isinstance(y, _core.View) and x.gpu != y.gpu:
         raise ValueError(f"Y: got an array on GPU {y.gpu}, expected X's, {x.gpu}")
     run = run_of("auto", "auto", device, devices, session)
-    values, ran = _core.sddmm(graph._core, flat(x), flat(y), columns_of(x), bool(weighted), run)
+    values, ran = _core.sddmm(graph._core, flat(x), flat(y), columns_of(x), flag("weighted", weighted), run)
     out = to_library(values, library_of(X), gpu_of(X))
     if not return_info:
         return out
-    return out, {**run_info("sddmm", graph, ran), "k": columns_of(x), "type": "float32", "weighted": graph.is_weighted and bool(weighted)}
+    return out, {**run_info("sddmm", graph, ran), "k": columns_of(x), "type": "float32", "weighted": graph.is_weighted and flag("weighted", weighted)}
 
 
 def columns_of(matrix: np.ndarray | _core.View) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import seed_number, whole_number
+from ._arrays import flag, seed_number, whole_number
 from ._graph import Graph, check_graph
 from ._results import Result
 from ._session import Session, choice, run_of
@@ -113,7 +113,8 @@ def _in_order(graph: Graph, old_id: np.ndarray, core: _core.Graph) -> Graph:
     has_names = graph.names is not None or graph.original_ids is not None
     labels: list[Hashable] | None = graph.labels(old_id) if has_names else None
     turned = Graph(core, labels, graph.arrays)
-    if graph._has_nodes() and labels is not None:
+    turned._is_rounded = graph._is_rounded
+    if labels is not None and (graph._has_nodes() or graph.names is None):
         turned._index = {node: v for v, node in enumerate(labels)}
     return turned
 
@@ -141,7 +142,7 @@ def partition(graph: Graph, parts: int = 2, method: str = "ranges", seed: int | 
     if number % group != 0:
         raise ValueError(f"workgroup: got {group}, expected a divisor of the number of parts, {number}")
     run = run_of("auto", "auto", "auto", "auto", session)
-    return PartitionResult(graph, number, method, group, _core.partition(graph._core, number, method, _seed(seed), group, bool(cover), run))
+    return PartitionResult(graph, number, method, group, _core.partition(graph._core, number, method, _seed(seed), group, flag("cover", cover), run))
 
 
 def reorder(graph: Graph, order: str = "rabbit", seed: int | None = None, return_graph: bool = False, session: Session | None = None) -> ReorderResult:
@@ -155,4 +156,4 @@ def reorder(graph: Graph, order: str = "rabbit", seed: int | None = None, return
     check_graph(graph)
     choice("order", order, ORDERS)
     run = run_of("auto", "auto", "auto", "auto", session)
-    return ReorderResult(graph, order, _core.reorder(graph._core, order, _seed(seed), bool(return_graph), run))
+    return ReorderResult(graph, order, _core.reorder(graph._core, order, _seed(seed), flag("return_graph", return_graph), run))

@@ -35,12 +35,15 @@ class Result:
     """
 
     _columns: tuple[str, ...] = ()
+    _of_vertices: frozenset[str] = frozenset()  # The arrays that tell vertices.
 
     def __init__(self, graph: Graph, report: _core.Report | None, ran: tuple[Any, ...], *values: Any):
         self._graph = graph
         self._report = report
         self._ran = ran
         self._values: dict[str, Any] = dict(zip(self._columns, values))
+        self._source: Any = None
+        self._texts: tuple[str, str] | None = None  # Of a copy: as to_json() and str() told them.
 
     def array(self, name: str, library: str | None = None) -> Any:
         """The array `name` ("depth") as an array of `library`: "numpy", "torch", "cupy", "jax"; None: the graph's.
@@ -74,8 +77,10 @@ class Result:
     def to_json(self) -> str:
         """The JSON object that the command line writes, as text, but for what it alone knows: the graph's name and the partition's method.
 
-        Vertices have the numbers that calls take. What the arrays tell (a search's levels, the largest values) is looked up in host memory.
+        Vertices have the ids that calls take. What the arrays tell (a search's levels, the largest values) is looked up in host memory.
         """
+        if self._texts is not None:
+            return self._texts[0]
         return self._told() if self._report is None else self._report.json()
 
     def _told(self) -> str:
@@ -83,12 +88,23 @@ class Result:
         raise NotImplementedError
 
     def __str__(self) -> str:
+        if self._texts is not None:
+            return self._texts[1]
         return repr(self) if self._report is None else self._report.text()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """The first array, where NumPy wants one."""
         array = np.asarray(self._host(self._columns[0]), dtype)
         return array.copy() if copy else array
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled with its arrays, in host memory, its graph, and what it tells."""
+        return {**self.__dict__, "_values": {name: self._host(name) for name in self._values}, "_report": None, "_texts": (self.to_json(), str(self))}
+
+    def _start(self) -> Any:
+        """The source, or the list of them, by the file's ids where these are others than the vertices' numbers."""
+        source = self._source
+        return [self._graph._id_of(v) for v in source] if isinstance(source, list) else self._graph._id_of(source)
 
     def _reached(self) -> np.ndarray | None:
         """Which vertices to_dict() tells; None: all."""
@@ -104,12 +120,22 @@ class Result:
         return dict(zip(keys, (values if reached is None else values[reached]).tolist()))
 
     def to_frame(self) -> pandas.DataFrame:
-        """A pandas DataFrame with a row a vertex: `vertex` (its name where the graph has some), and the result's arrays as columns. Needs pandas."""
+        """A pandas DataFrame with a row a vertex: `vertex`, and the result's arrays as columns. Vertices are told by what labels() calls them, in the column `parent` and
+        `label`, too; where there is none, by -1, or beside names by a missing value. Needs pandas."""
         import pandas
 
         if self._host(self._columns[0]).ndim != 1:
             raise ValueError("to_frame: got a result of several sources, expected one of one source")
-        return pandas.DataFrame({"vertex": self._graph.labels(None), **{name: self._host(name) for name in self._columns}})
+        return pandas.DataFrame({"vertex": self._graph.labels(None), **{name: self._column(name) for name in self._columns}})
+
+    def _column(self, name: str) -> Any:
+        values = self._host(name)
+        if name not in self._of_vertices or self._graph._is_told_by_numbers():
+            return values
+        is_one = values >= 0
+        labels = iter(self._graph.labels(values[is_one]))
+        nothing = -1 if self._graph.names is None else None
+        return [next(labels) if known else nothing for known in is_one.tolist()]
 
     def _summary(self) -> str:
         return ""
@@ -125,12 +151,18 @@ class BfsResult(Result):
     reached, a number of vertices, and max_depth. For a list of k sources the arrays are k x n, and reached and max_depth are arrays of k."""
 
     _columns = ("depth", "parent")
+    _of_vertices = frozenset({"parent"})
 
     def __init__(self, graph: Graph, source: Any, report: _core.Report | None, ran: tuple[Any, ...], depth: Values, parent: Values, reached: Any, max_depth: Any):
         super().__init__(graph, report, ran, depth, parent)
-        self.source = source
+        self._source = source
         self.reached = reached
         self.max_depth = max_depth
+
+    @property
+    def source(self) -> Any:
+        """As calls take it (Graph): a number, the file's id, or NetworkX's node; a list of them for a list of sources."""
+        return [self._graph._known_as(v) for v in self._source] if isinstance(self._source, list) else self._graph._known_as(self._source)
 
     @property
     def depth(self) -> Any:
@@ -147,13 +179,13 @@ class BfsResult(Result):
         """Of several searches, whose numbers are lists."""
         depth = self._host("depth")
         sums = np.where(depth > 0, depth, 0).sum(axis=-1, dtype=np.int64).tolist()
-        return json.dumps({**run_info("bfs", self._graph, self._ran), "source": self.source, "reached": self.reached.tolist(),
+        return json.dumps({**run_info("bfs", self._graph, self._ran), "source": self._start(), "reached": self.reached.tolist(),
                            "max_depth": self.max_depth.tolist(), "sum_depth": sums,
                            "mode": "async" if self._ran[4] else "sync", "edges_placement": self._ran[6], "bytes_read": self._ran[7]})
 
     def _summary(self) -> str:
-        if isinstance(self.source, list):
-            return f"of {len(self.source)} sources"
+        if isinstance(self._source, list):
+            return f"of {len(self._source)} sources"
         return f"reached {self.reached} of {self._graph.num_vertices} vertices, max_depth {self.max_depth}"
 
 
@@ -164,8 +196,13 @@ class SsspResult(Result):
 
     def __init__(self, graph: Graph, source: int, report: _core.Report, ran: tuple[Any, ...], distance: Values, reached: int):
         super().__init__(graph, report, ran, distance)
-        self.source = source
+        self._source = source
         self.reached = reached
+
+    @property
+    def source(self) -> Any:
+        """As calls take it (Graph): a number, the file's id, or NetworkX's node."""
+        return self._graph._known_as(self._source)
 
     @property
     def distance(self) -> Any:
@@ -187,6 +224,7 @@ class ComponentsResult(Result):
     the largest one. form, what found them: "forest" or "search"; search_levels, those of a search, 0 where none was made."""
 
     _columns = ("label",)
+    _of_vertices = frozenset({"label"})
 
     def __init__(self, graph: Graph, report: _core.Report, ran: tuple[Any, ...], label: Values, num_components: int, largest: int, is_search: bool, search_levels: int):
         super().__init__(graph, report, ran, label)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import seed_number, times_array, whole_number
+from ._arrays import flag, seed_number, times_array, whole_number
 from ._graph import Graph, check_graph, is_one, vertex_array
 from ._libraries import check_library, library_of, to_library
 from ._results import run_info
@@ -160,8 +160,8 @@ def _choices(seeds: int, replace: bool, weighted: bool, disjoint: bool, once: bo
              temporal_strategy: str) -> _core.SampleChoices:
     """Which neighbours are sampled of so many seeds."""
     choices = _core.SampleChoices()
-    choices.replace, choices.weighted, choices.disjoint, choices.once = bool(replace), bool(weighted), bool(disjoint), bool(once)
-    choices.labor, choices.layer_dependency = bool(labor), bool(layer_dependency)
+    choices.replace, choices.weighted, choices.disjoint, choices.once = flag("replace", replace), flag("weighted", weighted), flag("disjoint", disjoint), flag("once", once)
+    choices.labor, choices.layer_dependency = flag("labor", labor), flag("layer_dependency", layer_dependency)
     if not isinstance(temporal_strategy, str) or temporal_strategy not in ("uniform", "last"):
         raise ValueError(f'temporal_strategy: got {temporal_strategy!r}, expected "uniform" or "last"')
     choices.temporal_last = temporal_strategy == "last"
@@ -189,7 +189,9 @@ def _seeds_of(graph: Graph, seeds: Any, name: str = "seeds") -> np.ndarray:
 
 
 def _seeds_on_gpu(graph: Graph, seeds: Any) -> _core.View | None:
-    view = None if graph._has_nodes() else view_of("seeds", seeds, id_type, "ids of vertices")
+    if not graph._takes_numbers():
+        return None
+    view = view_of("seeds", seeds, id_type, "ids of vertices")
     if view is None:
         return None
     if len(view.shape) != 1:
@@ -266,7 +268,7 @@ def sample_batches(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15,
     choices = _choices(chosen.size, replace, weighted, disjoint, once, labor, layer_dependency, edge_times, seed_times, temporal_strategy)
     if own and edge_times is not None and not isinstance(edge_times, EdgeTimes):
         raise ValueError("edge_times: got an array with own, expected a warren.EdgeTimes: what the processes made together is found again by it")
-    found = _core.sample_batches(graph._core, chosen, hops, size if own else min(size, chosen.size), choices, bool(edge_ids),
-                                 seed_number(seed), _batch_number(batch), min(flight, most), bool(own), run)
+    found = _core.sample_batches(graph._core, chosen, hops, size if own else min(size, chosen.size), choices, flag("edge_ids", edge_ids),
+                                 seed_number(seed), _batch_number(batch), min(flight, most), flag("own", own), run)
     counts = [min(size, chosen.size - at) for at in range(0, chosen.size, size)]
     return SampledBatches(graph, counts, found, None if on_gpu is None else library_of(seeds), None if on_gpu is None else on_gpu.gpu)

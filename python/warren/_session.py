@@ -13,10 +13,12 @@ from types import TracebackType
 from typing import Any
 
 from . import _core
-from ._arrays import whole_number
+from ._arrays import bounded_number, flag, real_number, whole_number
+from ._cuda_libraries import load as load_cuda_libraries
 from ._processes import leave
 
 MAX_DEVICES = _core.max_ranks()
+MAX_THREADS = 2**16
 DEVICES = {"auto": -1, "cpu": 0, "cuda": 1}
 MODES = {"auto": 0, "sync": 1, "async": 2}
 EDGES = {"auto": 0, "device": 0, "host": 1, "compressed-host": 2, "file": 3}
@@ -83,8 +85,8 @@ class Session:
         self.devices = devices
         self.threads = threads
         choice("device", device, DEVICES)
-        number = 0 if threads is None else whole_number("threads", threads, 1, "a number of 1 or more, or None")
-        self._core = _core.Session(None if device == "auto" else device, number_of_devices(devices), min(number, 2**31 - 1), bool(share_devices), float(slice_milliseconds))
+        number = 0 if threads is None else bounded_number("threads", threads, 1, MAX_THREADS)
+        self._core = _core.Session(None if device == "auto" else device, number_of_devices(devices), number, flag("share_devices", share_devices), real_number("slice_milliseconds", slice_milliseconds, "a number of 0 or more"))
         self._run = _keeping_runs(self._core)
         _open.add(self)
 
@@ -133,8 +135,10 @@ def run_of(mode: Any, edges: Any, device: Any, devices: Any, session: Session | 
 
 
 def _run(session: _core.Session | None, mode: Any, edges: Any, device: Any, devices: Any, host_memory: int = 0) -> _core.Run:
-    return _core.Run(choice("mode", mode, MODES), choice("edges", edges, EDGES), choice("device", device, DEVICES), number_of_devices(devices), session,
-                     host_memory)
+    where = choice("device", device, DEVICES)
+    if device != "cpu" and _core.gpu_count() > 0:
+        load_cuda_libraries()
+    return _core.Run(choice("mode", mode, MODES), choice("edges", edges, EDGES), where, number_of_devices(devices), session, host_memory)
 
 
 def _keeping_runs(session: _core.Session | None) -> Callable[[Any, Any, Any, Any], _core.Run]:

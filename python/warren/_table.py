@@ -173,6 +173,9 @@ def _row_numbers(name: str, values: Any) -> tuple[np.ndarray, tuple[int, ...]]:
         array = array.astype(np.int64)  # An empty list has no integers to show.
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name}: got elements of type {array.dtype}, expected integers")
+    if array.dtype == np.uint64 and array.size > 0 and int(array.max()) >= 2**63:
+        at = int(np.argmax(array.reshape(-1) >= 2**63))
+        raise IndexError(f"{name}[{at}]: got {int(array.reshape(-1)[at])}, expected less than 2**63")
     wide = np.require(array, np.int64 if array.dtype.kind == "i" else np.uint64, ["C", "A"])
     return wide.reshape(-1).view(np.uint64), array.shape
 
@@ -204,6 +207,9 @@ def _bag_offsets(shape: tuple[int, ...], offsets: Any, include_last_offset: bool
     bounds, bounds_shape = _row_numbers("offsets", offsets)
     if len(bounds_shape) != 1:
         raise ValueError(f"offsets: got an array of shape {bounds_shape}, expected one dimension")
+    negative = np.flatnonzero(bounds.view(np.int64) < 0)
+    if negative.size > 0:
+        raise ValueError(f"offsets[{negative[0]}]: got {bounds.view(np.int64)[negative[0]]}, expected places in ids, 0 or more")
     if bounds.size == 0 and (include_last_offset or shape[0] > 0):
         raise ValueError("offsets: got none, expected the place where each bag begins")
     return bounds if include_last_offset else np.append(bounds, np.uint64(shape[0]))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core
-from ._arrays import as_numpy, bounded_number, path_text, real_number, seed_number, type_name, whole_number
+from ._arrays import as_numpy, bounded_number, flag, path_text, real_number, seed_number, type_name, whole_number
 from ._build import _place
 from ._dataset import Dataset, of_core, read_dataset
 from ._pyg_layers import from_pyg, to_pyg
@@ -263,6 +263,7 @@ def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: s
         data = read_dataset(dataset, features, classes, labels, symmetrize, drop_self_loops, weights=weights, seed=seed)
     with _Bar(progress, epochs) as seen:
         found = _core.train(data._core, options, seen, run)
+    found = (*found[:13], [*_without_effect(given), *found[13]], *found[14:])
     _warn(found[13])
     return TrainResult(data, {name: given[name] for name in ("model", "mode", "task")}, found)
 
@@ -286,7 +287,7 @@ def predict(dataset: Dataset | str | os.PathLike[str], model: Model | str | os.P
         _check_dataset(dataset)
         place = _place(dataset)
         data = of_core(_core.read_dataset(place, _core.dataset_options(asked._core, place)))
-    found = _core.predict(data._core, asked._core, bool(embeddings), how, bool(allow_changes), run)
+    found = _core.predict(data._core, asked._core, flag("embeddings", embeddings), how, flag("allow_changes", allow_changes), run)
     _warn(found[6])
     return PredictResult(data, asked, found)
 
@@ -306,7 +307,7 @@ def _options(given: dict[str, Any]) -> _core.TrainOptions:
             setattr(options, name, _real(name, given[name], largest))
     for name in ("residual", "skip", "edge_weights", "replace", "weighted", "recompute", "capture", "capture_batches", "allow_tf32", "resume", "overwrite",
                  "allow_changes", "deterministic"):
-        setattr(options, name, bool(given[name]))
+        setattr(options, name, flag(name, given[name]))
     options.seed = seed_number(given["seed"])
     if given["strategy"] is not None:
         if not isinstance(given["strategy"], str):
@@ -315,12 +316,22 @@ def _options(given: dict[str, Any]) -> _core.TrainOptions:
     if given["class_weights"] is not None:
         options.class_weights = _class_weights(given["class_weights"])
     if given["tensor_sums"] is not None:
-        options.tensor_sums = bool(given["tensor_sums"])
+        options.tensor_sums = flag("tensor_sums", given["tensor_sums"])
     if given["fanout"] is not None:
         options.fanout = fanouts("fanout", given["fanout"])
     if given["checkpoint"] is not None:
         options.checkpoint = path_text("checkpoint", given["checkpoint"], "the path of a folder, or None")
     return options
+
+
+def _without_effect(given: dict[str, Any]) -> list[str]:
+    """What is said of options that another model would have."""
+    model, texts = given["model"], []
+    if given["heads"] != 8 and model not in ("gat", "gatv2"):
+        texts.append(f"heads: got {given['heads']} without effect: of the models only gat and gatv2 have heads")
+    if given["aggregate"] != "mean" and model != "sage":
+        texts.append(f"aggregate: got {given['aggregate']!r} without effect: of the models only sage has a choice of it")
+    return texts
 
 
 def _class_weights(given: Any) -> str:

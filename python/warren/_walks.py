@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
-from ._arrays import bounded_number, real_number, seed_number
+from ._arrays import bounded_number, flag, real_number, seed_number
 from ._graph import Graph, check_graph
 from ._libraries import check_library, to_library
 from ._results import run_info
@@ -66,5 +66,5 @@ def random_walks(graph: Graph, starts: Any, length: int = 80, weighted: bool = F
     chosen = _seeds_of(graph, starts, "starts")
     steps = bounded_number("length", length, 0, MOST_STEPS)
     back, out = (real_number(name, value, "a finite number above 0") for name, value in (("p", p), ("q", q)))
-    found = _core.random_walks(graph._core, chosen, steps, bool(weighted), back, out, seed_number(seed), _batch_number(batch), run)
+    found = _core.random_walks(graph._core, chosen, steps, flag("weighted", weighted), back, out, seed_number(seed), _batch_number(batch), run)
     return RandomWalks(graph, chosen.size, steps, found)

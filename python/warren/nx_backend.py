@@ -10,8 +10,7 @@ import networkx as nx
 import numpy as np
 
 from . import _algorithms
-from ._build import from_csr
-from ._convert import node_arrays
+from ._convert import node_arrays, of_nodes
 from ._graph import Graph
 from .nx_info import FUNCTIONS
 
@@ -70,7 +69,7 @@ class NxGraph:
             weights = None if kind == "plain" else self.weights
             if weights is None and kind == "sum":
                 weights = np.ones(self._targets.size, np.int32)
-            self._graphs[kind] = from_csr(self._offsets, self._targets, weights, sum_duplicates=kind == "sum")
+            self._graphs[kind] = of_nodes(self._offsets, self._targets, weights, self._is_multigraph, kind == "sum")
         return self._graphs[kind]
 
     def to_networkx(self) -> nx.Graph:
@@ -145,12 +144,13 @@ class Backend:
     def single_source_shortest_path_length(G: NxGraph, source: Hashable, cutoff: float | None = None) -> dict[Hashable, int]:
         if source not in G:
             raise nx.NodeNotFound(f"Source {source} is not in G")
-        limit = None if cutoff is None or cutoff == math.inf else max(0, math.ceil(cutoff))
+        limit = None if cutoff is None or cutoff == math.inf else math.ceil(cutoff) if cutoff > 0 else 0
         depth = _algorithms.bfs(G.graph(), G.index[source], limit).depth
         return _by_distance(G, depth, np.flatnonzero(depth >= 0))
 
     @staticmethod
     def single_source_dijkstra_path_length(G: NxGraph, source: Hashable, cutoff: float | None = None, weight: str | None = "weight") -> dict[Hashable, Any]:
+        hash(source)  # NetworkX's error for what has none.
         if source not in G:
             raise nx.NodeNotFound(f"Node {source} not found in graph")
         if cutoff is not None and cutoff < 0:
@@ -161,6 +161,8 @@ class Backend:
         weights = graph._core.weights()
         if G.weights.dtype.kind != "f" and weights is not None and weights.dtype != np.int32:
             raise NotImplementedError("weight: integers past 2^31 - 1 are not held exactly")
+        if cutoff is not None and cutoff < math.inf and graph._is_rounded:
+            raise NotImplementedError("cutoff: float32 does not hold the weights exactly, so that other nodes might be within it")
         try:
             distance = _algorithms.sssp(graph, G.index[source], cutoff=cutoff).distance
         except ValueError as error:
@@ -230,7 +232,22 @@ class Backend:
             return dict(zip(G.nodes, count.tolist()))
         if nodes in G:
             return int(count[G.index[nodes]])
-        return {node: int(count[G.index[node]]) for node in nodes if node in G}
+        return {node: int(count[G.index[node]]) for node in _of_graph(G, nodes)}
+
+
+def _of_graph(G: NxGraph, nodes: Any) -> Iterator[Hashable]:
+    """Those of `nodes` that are the graph's, with NetworkX's errors."""
+    try:
+        given = iter(nodes)
+    except TypeError as error:
+        raise nx.NetworkXError("nbunch is not a node or a sequence of nodes.") from error
+    for node in given:
+        try:
+            is_one = node in G.index
+        except TypeError as error:
+            raise nx.NetworkXError(f"Node {node} in sequence nbunch is not a valid node.") from error
+        if is_one:
+            yield node
 
 
 def _weighted(G: NxGraph, kind: str) -> Graph:

@@ -34,9 +34,16 @@ void finish(Call& call, const RunOptions& run, api::Output<T>& output, Array<T>&
   if (run.arrays == ResultArrays::none) values = {};
 }
 
+/// What counts without weights: the graph, or the same edges without weights where these alone may
+/// keep it from being symmetric.
+Graph plain(const Graph& graph) {
+  return !graph.is_weighted() || graph.is_symmetric() ? graph : graph.without_weights();
+}
+
 }  // namespace
 
-BetweennessResult betweenness(const Graph& graph, const BetweennessOptions& options) {
+BetweennessResult betweenness(const Graph& given, const BetweennessOptions& options) {
+  const Graph graph = plain(given);
   check_plain("betweenness", options.edges);
   require(options.sources.empty() || options.sample == 0,
           fmt::format("sample: got {} beside {} sources; give one of the two", options.sample,
@@ -104,8 +111,9 @@ CoreNumbersResult core_numbers(const Graph& graph, const CoreNumbersOptions& opt
   return all;
 }
 
-TrianglesResult triangles(const Graph& graph, const TrianglesOptions& options) {
+TrianglesResult triangles(const Graph& given, const TrianglesOptions& options) {
   check_plain("triangles", options.edges);
+  const Graph graph = plain(given);
   require(graph.is_symmetric(),
           "triangles are counted in undirected graphs: this one has an edge without its reverse "
           "(symmetrize adds them)");

@@ -16,6 +16,7 @@
 #include "warren/traverse/verify.hpp"
 
 #include "api/graph_state.hpp"
+#include "api/library_words.hpp"
 
 namespace warren {
 namespace api {
@@ -96,12 +97,13 @@ std::uint64_t GraphState::edges() {
 
 void GraphState::release() {
   std::vector<std::weak_ptr<Teams>> sessions;
-  std::shared_ptr<GraphState> reversed;  // Goes without the lock.
+  std::shared_ptr<GraphState> reversed, unweighted;  // Go without the lock.
   {
     const std::scoped_lock lock(mutex_);
     sessions.swap(sessions_);
     sources_.clear();
     reversed.swap(reversed_);
+    unweighted.swap(unweighted_);
     in_.reset();
     compressed_out_.reset();
     compressed_in_.reset();
@@ -182,6 +184,17 @@ std::shared_ptr<GraphState> GraphState::reversed(exec::ThreadPool& pool) {
     reversed_->in_ = known_;  // Its transpose is here.
   }
   return reversed_;
+}
+
+std::shared_ptr<GraphState> GraphState::without_weights() {
+  const std::scoped_lock lock(mutex_);
+  if (unweighted_ == nullptr) {
+    graph::Graph plain = *csr_;
+    graph::drop_weights(plain);
+    if (plain.symmetry == graph::Symmetry::directed) plain.symmetry = graph::Symmetry::unknown;
+    unweighted_ = std::make_shared<GraphState>(std::move(plain), facts_);
+  }
+  return unweighted_;
 }
 
 std::size_t GraphState::place_of(const PlacementOptions& placement) {
@@ -344,11 +357,18 @@ Graph Graph::reversed() const {
   const auto turned = on_host([&](exec::ThreadPool& pool) { return state_->reversed(pool); });
   return turned == nullptr ? *this : Graph(turned);
 }
+Graph Graph::without_weights() const {
+  if (!is_weighted()) return *this;
+  (void)csr();
+  return Graph(state_->without_weights());
+}
 void Graph::release() const { state_->release(); }
 
 std::uint64_t Graph::save(const std::string& path) const {
   const graph::Graph& arrays = csr();
-  return on_host([&](exec::ThreadPool& pool) { return graph::write_graph(arrays, path, pool); });
+  return api::told_in_library_words([&] {
+    return on_host([&](exec::ThreadPool& pool) { return graph::write_graph(arrays, path, pool); });
+  });
 }
 
 SaveResult Graph::save(const std::string& path, const SaveOptions& options) const {

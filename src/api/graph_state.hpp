@@ -116,6 +116,8 @@ class GraphState {
                             const std::shared_ptr<Teams>& teams);
   /// The graph with its edges turned round; nullptr where it is symmetric. Kept.
   [[nodiscard]] std::shared_ptr<GraphState> reversed(exec::ThreadPool& pool);
+  /// The same edges, which lie where this graph's do, without weights. Kept.
+  [[nodiscard]] std::shared_ptr<GraphState> without_weights();
   void release();
 
  private:
@@ -151,7 +153,7 @@ class GraphState {
   std::shared_ptr<const graph::Graph> known_;  ///< csr_ with its symmetry; nullptr: not yet.
   std::shared_ptr<const graph::Graph> in_;     ///< Of a directed one.
   std::shared_ptr<const graph::CompressedGraph> compressed_out_, compressed_in_;
-  std::shared_ptr<GraphState> reversed_;
+  std::shared_ptr<GraphState> reversed_, unweighted_;
   /// By ranks, and place in placements_.
   std::map<std::tuple<int, Edges, InEdges, std::size_t>, std::shared_ptr<const CutGraph>> sources_;
   std::vector<PlacementOptions> placements_{PlacementOptions{}};  ///< That calls have named.

@@ -344,8 +344,11 @@ std::uint64_t cut_off(api::Output<T>& distances, T unreached, const traverse::Ss
 /// In the units in which the graph holds its weights.
 double cutoff_of(const Graph& graph, const SsspOptions& options) {
   if (!options.cutoff) return traverse::SsspLimits::kNoCutoff;
-  const std::int32_t scale = graph.weights_read().scale;
-  if (scale == 1) return *options.cutoff;
+  const graph::WeightReport& weights = graph.weights_read();
+  const std::int32_t scale = weights.scale;
+  // A path of weights that were rounded may be longer than that of the file's by `rounding`, which
+  // is a rounded number, too.
+  if (scale == 1) return *options.cutoff * (1.0 + 2.0 * weights.rounding);
   // 0.29 in hundredths is 28.999999999999996, by the product's rounding.
   return *options.cutoff * scale * (1.0 + 2.0 * std::numeric_limits<double>::epsilon());
 }

@@ -15,11 +15,10 @@
 
 namespace warren {
 
-VertexNames::VertexNames(const Graph& graph, VertexIds ids) : graph_(graph) {
+VertexNames::VertexNames(const Graph& graph) : graph_(graph) {
   // What is drawn has no other ids, and may not be in host memory.
   if (graph.state()->drawing() != nullptr) return;
   names_ = graph.names();
-  if (ids == VertexIds::numbers) return;
   ids_ = graph.file() != nullptr ? graph.file()->original_ids() : graph.csr().original_ids;
   are_words_ = graph.are_names_ids();
 }

@@ -283,7 +283,7 @@ TEST_P(ApiSearch, CoresAndTrianglesAreVerified) {
     const CoreNumbersResult cores = core_numbers(graph, {.devices = devices, .session = session});
     EXPECT_TRUE(traverse::verify_cores(graph.csr(), cores.core).correct);
     EXPECT_EQ(cores.largest, *std::ranges::max_element(cores.core));
-    if (!graph.is_symmetric()) {
+    if (!graph.without_weights().is_symmetric()) {
       EXPECT_THROW((void)triangles(graph, {.devices = devices, .session = session}), UsageError);
       return;
     }
@@ -294,6 +294,13 @@ TEST_P(ApiSearch, CoresAndTrianglesAreVerified) {
                       {.session = session})
                 .triangles,
             1u);
+  // Weights that differ by direction.
+  const Graph both =
+      from_edges(std::vector<Vertex>{0, 1, 1, 2, 2, 0}, std::vector<Vertex>{1, 0, 2, 1, 0, 2},
+                 std::vector<std::int32_t>{1, 2, 1, 1, 1, 1});
+  EXPECT_FALSE(both.is_symmetric());
+  EXPECT_EQ(triangles(both, {.session = session}).triangles, 1u);
+  EXPECT_EQ(betweenness(both, {.normalized = false, .session = session}).scale, 0.5);
   EXPECT_THROW(
       (void)core_numbers(read("grid:2x2"), {.edges = Edges::compressed_host, .session = session}),
       UsageError);

@@ -197,6 +197,13 @@ void check_personalized(const team::TeamOptions& options, const fixtures::Named&
       const graph::Shard shard = graph::make_shard(team, source, placement);
       traverse::PageRankOptions wanted{0.85, 1e-11, 1000, weighted};
       wanted.personalization = shares;
+      wanted.max_iterations = 1;
+      traverse::PageRank one(team, shard, wanted);
+      one.run();
+      const std::vector<double> uniform(graph.vertices, 1.0 / graph.vertices);
+      const auto first = reference::personalized_step(graph, 0.85, uniform, unit, weighted);
+      EXPECT_LE(reference::l1_distance(one.all_ranks(), first), 1e-12);
+      wanted.max_iterations = 1000;
       traverse::PageRank pagerank(team, shard, wanted);
       EXPECT_TRUE(pagerank.run().converged);
       const std::vector<double> ranks = pagerank.all_ranks();

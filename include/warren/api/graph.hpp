@@ -92,6 +92,9 @@ class Graph {
   [[nodiscard]] SaveResult save(const std::string& path, const SaveOptions& options) const;
   /// Every edge turned round: this graph where it is symmetric. Made once, and kept.
   [[nodiscard]] Graph reversed() const;
+  /// The same edges without weights, which share their memory with this graph's. Made once, and
+  /// kept. Where weights alone differ in the two directions, it is symmetric.
+  [[nodiscard]] Graph without_weights() const;
   /// Frees what sessions keep of it on their devices, and its transpose.
   void release() const;
 

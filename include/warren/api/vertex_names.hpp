@@ -13,16 +13,10 @@
 
 namespace warren {
 
-/// By which numbers vertices are told.
-enum class VertexIds : std::uint8_t {
-  source,  ///< Those that the graph's file has, or its words.
-  numbers  ///< 0 to n - 1, as calls take them.
-};
-
 /// Shares the graph. All functions may be called by several threads.
 class VertexNames {
  public:
-  explicit VertexNames(const Graph& graph, VertexIds ids = VertexIds::source);
+  explicit VertexNames(const Graph& graph);
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
   [[nodiscard]] std::uint64_t vertices() const { return graph_.vertices(); }

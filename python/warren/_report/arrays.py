@@ -21,7 +21,7 @@ def of_result(result: Any) -> dict[str, Any]:
     if hasattr(result, "depth"):
         depth = np.asarray(result.depth)
         if depth.ndim == 1:
-            sources = np.atleast_1d(result.source)
+            sources = np.atleast_1d(result._source)
             info["source_name"] = ", ".join(map(str, result._graph.labels(sources[:3]))) + (", ..." if sources.size > 3 else "")
     elif hasattr(result, "distance"):
         distance = np.asarray(result.distance)

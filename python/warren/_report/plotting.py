@@ -7,7 +7,7 @@ from typing import Any
 
 from .charts import Spec
 
-MISSING = "warren.report draws with vl-convert-python, which is not installed: pip install 'warren[report]'"
+MISSING = "warren.report draws with vl-convert-python, which is not installed: pip install 'vl-convert-python>=1.9'"
 IMAGE_WIDTH = 640
 
 # Told apart by people who see fewer colours, on paper and on a dark ground; lines differ in their dashes and points in their shapes as well.

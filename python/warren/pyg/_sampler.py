@@ -403,7 +403,7 @@ def _sorted_graph(source: Any, target: Any, num_nodes: int, weights: Any, device
     torch.cumsum(counts, 0, out=offsets[1:])
     neighbours = source[order].to(torch.int32)
     sorted_weights = None if weights is None else weights[order].cpu().numpy()
-    graph = from_csr(offsets.cpu().numpy(), neighbours.cpu().numpy(), sorted_weights, keep_duplicates=True)
+    graph = from_csr(offsets.cpu().numpy(), neighbours.cpu().numpy(), sorted_weights, keep_duplicates=True, copy=False)
     return order, graph, (offsets, neighbours)
 
 

@@ -109,14 +109,14 @@ FileKind named_kind(const std::string& format) {
                                did_you_mean(format, known), fmt::join(known, ", ")));
 }
 
-FileKind required_kind(const std::string& path) {
+FileKind required_kind(const std::string& path, const std::string& otherwise) {
   const std::optional<FileKind> kind = file_kind(path);
   if (!kind) {
-    throw InputError(
-        path +
-        ": the name does not say which format this is; graph files end in .mtx, .el, "
-        ".wel, .txt, .tsv, .csv, .gr, .graph (these "
-        "also with .gz or .zst), .sg, .wsg, .npz, .npy or .wgr; or say it with --format");
+    throw InputError(path +
+                     ": the name does not say which format this is; graph files end in .mtx, .el, "
+                     ".wel, .txt, .tsv, .csv, .gr, .graph (these "
+                     "also with .gz or .zst), .sg, .wsg, .npz, .npy or .wgr" +
+                     otherwise);
   }
   return *kind;
 }
@@ -131,8 +131,9 @@ void check_format(const std::string& format) { (void)io::named_kind(format); }
 
 Graph read_graph(const std::string& path, const ReadOptions& options, exec::ThreadPool& pool) {
   const std::string& file = path == "-" ? kStandardInput : path;
-  const io::FileKind kind =
-      options.format.empty() ? io::required_kind(path) : io::named_kind(options.format);
+  const io::FileKind kind = options.format.empty()
+                                ? io::required_kind(path, "; or say it with --format")
+                                : io::named_kind(options.format);
   return io::read_file({file, kind, options, pool});
 }
 

@@ -41,8 +41,9 @@ struct FileKind {
 [[nodiscard]] std::optional<FileKind> file_kind(const std::string& path);
 /// Of a name as format names end, without the dot ("el"). Throws UsageError.
 [[nodiscard]] FileKind named_kind(const std::string& format);
-/// The same of a path; throws InputError where the name says nothing.
-[[nodiscard]] FileKind required_kind(const std::string& path);
+/// The same of a path; throws InputError where the name says nothing, whose text ends with
+/// `otherwise`.
+[[nodiscard]] FileKind required_kind(const std::string& path, const std::string& otherwise = {});
 
 /// Whether what is read may be a pipe.
 [[nodiscard]] inline MappedFile::Pipes pipes_of(const FileKind& kind) {

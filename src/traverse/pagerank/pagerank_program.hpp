@@ -211,7 +211,7 @@ struct PageRankProgram {
         const double sum = worker.reduce(part, exec::Plus{});
         if (worker.lane() != 0) return;
         out_weight[row] = sum;
-        store(row, restart == nullptr ? rank : static_cast<Real>(restart[row]), 0, 0, seen);
+        store(row, rank, 0, 0, seen);
       });
     }
   }
