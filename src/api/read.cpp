@@ -87,8 +87,8 @@ Graph read_place(const GraphPlace& place, const std::string& name, const ReadOpt
     facts.names = names_of(place, {}, file->vertices());
     const auto read = [place, options](exec::ThreadPool& pool) {
       std::vector<std::string> words;
-      graph::WeightReport weights;
-      graph::Graph graph = read_file(place, build_options(options), options, words, weights, pool);
+      graph::WeightReport report;
+      graph::Graph graph = read_file(place, build_options(options), options, words, report, pool);
       graph::drop_weights(graph);
       return graph;
     };
