@@ -15,7 +15,7 @@ struct RestoringCall {
   std::string graph;  ///< A file, a generator or a dataset.
   std::string mode;   ///< "full" or "sampled"; empty: the checkpoint's.
   learn::Purpose purpose = learn::Purpose::resume;
-  learn::Settings given;
+  learn::Settings given{};
   bool allows_changes = false;
 };
 
