@@ -138,7 +138,7 @@ def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-6, max_i
     damping: d, 0 or more and less than 1. tolerance: stops at an L1 change of at most this; at max_iterations it ends with `converged` False.
     weighted: a vertex passes its rank on in proportion to its edges' weights. mode "auto" is "sync".
     personalization: where ranks start anew, p(v) in place of 1 / n: n numbers of 0 or more, or a dict {vertex: number}, others being 0; they are
-    divided by their sum.
+    divided by their sum. With and without them r starts at 1 / n.
     Repeats bit for bit on one device and number of ranks, but for mode "async".
     Raises ValueError for options out of range, and `weighted` for a graph without weights, or with a weight that is negative or not finite; MemoryError.
     """
@@ -179,7 +179,7 @@ def betweenness(graph: Graph, sources: Any = None, normalized: bool = True, seed
     """score(v) = scale times the sum, over sources s and all t, of the part of the shortest paths (by edges) from s to t that lead through v.
 
     sources: None: all vertices, which is exact; a number k: k vertices, drawn by `seed` (1 where it is None); a list of vertices. scale is n / k, by which k sources stand for all;
-    with `normalized` it is divided by (n - 1) (n - 2), else by 2 for undirected graphs. Repeats bit for bit on one device and number of ranks while
+    with `normalized` it is divided by (n - 1) (n - 2), else by 2 for graphs whose edges all have their reverses, whatever the weights. Repeats bit for bit on one device and number of ranks while
     no count of paths passes 2^53.
     Raises VertexError (an IndexError) for a source that is no vertex, ValueError for another option and a seed where no sources are drawn, MemoryError.
     """
@@ -214,7 +214,7 @@ def core_number(graph: Graph, device: str = "auto", devices: int | str = "auto",
 def triangles(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> TrianglesResult:
     """count(v) = the pairs of neighbours of v that are neighbours of each other, in an undirected graph.
 
-    Parallel edges count once, self-loops not at all. Exact. Raises ValueError for a graph that is not symmetric, and for an option that is none; MemoryError.
+    Parallel edges count once, self-loops and weights not at all. Exact. Raises ValueError for a graph that has an edge without its reverse, and for an option that is none; MemoryError.
     """
     check_graph(graph)
     return TrianglesResult(graph, *_core.triangles(graph._core, run_of("auto", edges, device, devices, session)))

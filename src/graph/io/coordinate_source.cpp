@@ -323,13 +323,14 @@ void choose_real(const files::TextFile& file, CoordinateFormat& format, exec::Th
   format.weights->scale = *scale;
 }
 
-/// What was rounded, to who asks for it; else whole numbers are warned of.
+/// By how much weights were rounded, and which, to who asks for it; else whole numbers are warned
+/// of.
 void tell_rounding(const files::TextFile& file, const CoordinateFormat& format,
                    const CoordinateSource& source) {
+  if (format.weights != nullptr) format.weights->rounding = source.rounding();
   if (format.weights != nullptr && format.weights->takes_decimals) {
     format.weights->first_rounded = source.first_rounded();
     format.weights->first_lost = source.first_lost();
-    format.weights->rounding = source.rounding();
   } else if (!source.first_lost().empty()) {
     log_warning(fmt::format("{}: {}: weights are integers of 32 bits, or float32", file.path(),
                             source.first_lost()));
