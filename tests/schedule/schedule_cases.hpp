@@ -48,8 +48,9 @@ class ScheduleTest : public testing_support::OnBackend<Backend> {
           EXPECT_EQ(report.tasks, tasks);
           if (spilled != nullptr) *spilled = report.spilled;
           // Several ranks may be done before one of them looks at the clock.
-          if (team_options.slice_nanoseconds == 1 && team.size() == 1 && tasks > 5000)
+          if (team_options.slice_nanoseconds == 1 && team.size() == 1 && tasks > 5000) {
             EXPECT_GT(report.rounds, 2u);
+          }
         }
         team.barrier();
       }
