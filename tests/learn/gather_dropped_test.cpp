@@ -110,7 +110,8 @@ void check_tables(const team::TeamOptions& options) {
             Context context(team, {}, type);
             std::vector<std::uint64_t> hot;
             for (std::uint64_t row = 0; cached > 0.0 && row < 600; row += 3) hot.push_back(row);
-            const auto table = make_table(context, graphs, dataset, hot, sampled);
+            const Spread spread{team, graphs.cuts};
+            const auto table = make_table(spread, context, graphs, dataset, hot, sampled);
             const exec::Stream& stream = context.stream();
             const auto of = testing_support::on_device(stream, vertices);
             const auto row_ids = testing_support::on_device(stream, ids);
