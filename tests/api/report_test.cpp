@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <doctest/doctest.h>
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "warren/core/error.hpp"
@@ -33,32 +33,32 @@ Options on_cpu() {
   return options;
 }
 
-TEST_CASE("a search's JSON is the same by its figures and by its arrays") {
+TEST(Report, ASearchIsTheSameByFiguresAndByArrays) {
   const VertexNames names(path());
   auto options = on_cpu<BfsOptions>();
   const Json by_arrays = Json::parse(to_json(names, options, bfs(names.graph(), options)));
-  CHECK(by_arrays["command"] == "bfs");
-  CHECK(by_arrays["device"] == "cpu");
-  CHECK(by_arrays["vertices"] == 5);
-  CHECK(by_arrays["edges"] == 6);
-  CHECK(by_arrays["source"] == 0);
-  CHECK(by_arrays["reached"] == 4);
-  CHECK(by_arrays["sum_depth"] == 6);
-  CHECK(by_arrays["levels"] == Json({1, 1, 1, 1}));
-  CHECK_FALSE(by_arrays.contains("teps"));
-  CHECK(by_arrays["warren"].contains("commit"));
+  EXPECT_EQ(by_arrays["command"], "bfs");
+  EXPECT_EQ(by_arrays["device"], "cpu");
+  EXPECT_EQ(by_arrays["vertices"], 5);
+  EXPECT_EQ(by_arrays["edges"], 6);
+  EXPECT_EQ(by_arrays["source"], 0);
+  EXPECT_EQ(by_arrays["reached"], 4);
+  EXPECT_EQ(by_arrays["sum_depth"], 6);
+  EXPECT_EQ(by_arrays["levels"], Json({1, 1, 1, 1}));
+  EXPECT_FALSE(by_arrays.contains("teps"));
+  EXPECT_TRUE(by_arrays["warren"].contains("commit"));
 
   options.figures = options.levels = true;
   options.run = {.repeat = 2, .verify = true, .arrays = ResultArrays::none};
   const Json by_figures = Json::parse(to_json(names, options, bfs(names.graph(), options)));
   for (const char* field : {"reached", "max_depth", "sum_depth", "levels"})
-    CHECK(by_figures[field] == by_arrays[field]);
-  CHECK(by_figures["traversed_edges"] == 3);
-  CHECK(by_figures["seconds"].size() == 2);
-  CHECK(by_figures["verified"] == true);
+    EXPECT_EQ(by_figures[field], by_arrays[field]);
+  EXPECT_EQ(by_figures["traversed_edges"], 3);
+  EXPECT_EQ(by_figures["seconds"].size(), 2);
+  EXPECT_EQ(by_figures["verified"], true);
 }
 
-TEST_CASE("several searches are told one by one") {
+TEST(Report, SeveralSearchesAreToldOneByOne) {
   const VertexNames names(path());
   auto options = on_cpu<BfsOptions>();
   options.figures = true;
@@ -69,49 +69,50 @@ TEST_CASE("several searches are told one by one") {
     results.push_back(bfs(names.graph(), options));
   }
   const Json json = Json::parse(to_json(names, options, results));
-  CHECK(json["source"] == 0);
-  CHECK(json["targets"] == Json({2}));
-  REQUIRE(json["sources"].size() == 2);
-  CHECK(json["sources"][1]["source"] == 3);
-  CHECK(json["seconds"].size() == 2);
-  CHECK_THROWS_AS((void)to_json(names, options, std::vector<BfsResult>{}), UsageError);
+  EXPECT_EQ(json["source"], 0);
+  EXPECT_EQ(json["targets"], Json({2}));
+  ASSERT_EQ(json["sources"].size(), 2);
+  EXPECT_EQ(json["sources"][1]["source"], 3);
+  EXPECT_EQ(json["seconds"].size(), 2);
+  EXPECT_THROW((void)to_json(names, options, std::vector<BfsResult>{}), UsageError);
 }
 
-TEST_CASE("distances are summed exactly, and told in the file's units") {
+TEST(Report, DistancesAreSummedExactlyAndInTheFilesUnits) {
   const VertexNames names(path());
   auto options = on_cpu<SsspOptions>();
   SsspResult result = sssp(names.graph(), options);
   Json json = Json::parse(to_json(names, options, result));
-  CHECK(json["max_distance"] == 6);
-  CHECK(json["sum_distance"] == 10);
-  CHECK(to_text(names, options, result).find("mean distance 2.5, largest 6") != std::string::npos);
+  EXPECT_EQ(json["max_distance"], 6);
+  EXPECT_EQ(json["sum_distance"], 10);
+  EXPECT_NE(to_text(names, options, result).find("mean distance 2.5, largest 6"),
+            std::string::npos);
   result.scale = 10;
   json = Json::parse(to_json(names, options, result));
-  CHECK(json["max_distance"] == 0.6);
+  EXPECT_EQ(json["max_distance"], 0.6);
 
   options.figures = true;
   result = sssp(names.graph(), options);
   result.figures.sum_distance_high = 1;
   result.figures.sum_distance = 5;
   json = Json::parse(to_json(names, options, result));
-  CHECK(json["sum_distance"].is_null());
-  CHECK(json["sum_distance_text"] == "18446744073709551621");
+  EXPECT_TRUE(json["sum_distance"].is_null());
+  EXPECT_EQ(json["sum_distance_text"], "18446744073709551621");
 }
 
-TEST_CASE("ranks, components and counts") {
+TEST(Report, RanksComponentsAndCounts) {
   const VertexNames names(path());
   const auto ranks = pagerank(names.graph(), on_cpu<PageRankOptions>());
-  CHECK(Json::parse(to_json(names, PageRankOptions{}, ranks))["top"].size() == 5);
+  EXPECT_EQ(Json::parse(to_json(names, PageRankOptions{}, ranks))["top"].size(), 5);
   const auto parts = connected_components(names.graph(), on_cpu<ComponentsOptions>());
-  CHECK(Json::parse(to_json(names, parts))["components"] == 2);
-  CHECK(to_text(names, parts).find("2, the largest of 4 vertices") != std::string::npos);
+  EXPECT_EQ(Json::parse(to_json(names, parts))["components"], 2);
+  EXPECT_NE(to_text(names, parts).find("2, the largest of 4 vertices"), std::string::npos);
   const auto cores = core_numbers(names.graph(), on_cpu<CoreNumbersOptions>());
   const Json json = Json::parse(to_json(names, cores));
-  CHECK(json["largest_core"] == 1);
-  CHECK(json["top"][0] == Json({0, 1}));
+  EXPECT_EQ(json["largest_core"], 1);
+  EXPECT_EQ(json["top"][0], Json({0, 1}));
 }
 
-TEST_CASE("a result is saved with a line for each vertex") {
+TEST(Report, AResultIsSavedALineAVertex) {
   const VertexNames names(path());
   const std::string file =
       (std::filesystem::temp_directory_path() / "warren_report_test.txt").string();
@@ -119,14 +120,18 @@ TEST_CASE("a result is saved with a line for each vertex") {
   std::ostringstream text;
   text << std::ifstream(file).rdbuf();
   std::filesystem::remove(file);
-  CHECK(text.str() == "0 0\n1 1\n2 3\n3 6\n4 -1\n");
+  EXPECT_EQ(text.str(), "0 0\n1 1\n2 3\n3 6\n4 -1\n");
 }
 
-TEST_CASE("vertices are found by id, and messages name the option") {
+TEST(Report, VerticesAreFoundById) {
   const VertexNames names(path());
-  CHECK(names.find("3", "--source") == 3);
-  CHECK_THROWS_WITH_AS((void)names.find("9", "--target"),
-                       "--target 9: there is no such vertex; ids go from 0 to 4", UsageError);
+  EXPECT_EQ(names.find("3", "--source"), 3);
+  try {
+    (void)names.find("9", "--target");
+    ADD_FAILURE() << "9 was found";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "--target 9: there is no such vertex; ids go from 0 to 4");
+  }
 }
 
 }  // namespace
