@@ -169,7 +169,7 @@ class Weights(ProgramTest):
             result = self.run_program("sssp", name, "--source", 0, "--json", "-")
             self.assertEqual((result.status, result.json["max_distance"]), (0, 7))
             self.assertEqual(result.err.count("\n"), 1)
-            self.assertIn("--sum-duplicates", result.err)
+            self.assertIn("sum-duplicates", result.err)
             result = self.succeed_json("sssp", name, "--source", 0, "--sum-duplicates")
             self.assertEqual(result["max_distance"], 12)
             self.succeed("sssp", name, "--source", 0, "--keep-duplicates")
