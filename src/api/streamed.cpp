@@ -155,6 +155,7 @@ BfsResult streamed_bfs(const Graph& graph, const std::vector<Vertex>& sources,
         parent = bfs.parent();
       });
   tell(all.info, last);
+  all.sources = sources;
   all.reached = last.reached;
   all.max_depth = last.max_depth;
   all.level_ranks = 1;

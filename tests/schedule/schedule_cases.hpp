@@ -47,10 +47,7 @@ class ScheduleTest : public testing_support::OnBackend<Backend> {
           EXPECT_EQ(found, expected);
           EXPECT_EQ(report.tasks, tasks);
           if (spilled != nullptr) *spilled = report.spilled;
-          // Several ranks may be done before one of them looks at the clock.
-          if (team_options.slice_nanoseconds == 1 && team.size() == 1 && tasks > 5000) {
-            EXPECT_GT(report.rounds, 2u);
-          }
+          most_rounds = std::max(most_rounds, report.rounds);
         }
         team.barrier();
       }
@@ -85,6 +82,7 @@ class ScheduleTest : public testing_support::OnBackend<Backend> {
       expect_tree<exec::Serial>(team_options, options, tree, form, spilled);
     }
   }
+  static inline std::uint32_t most_rounds = 0;  ///< Of all runs since a test began.
   static std::vector<TeamOptions> small_teams() {
     std::vector<TeamOptions> result;
     for (const TeamOptions& options : testing_support::teams<Backend>()) {
@@ -113,6 +111,7 @@ TYPED_TEST_P(ScheduleTest, InRounds) {
 
 /// Kernels, and on the CPU workers, that leave long before the end and come back.
 TYPED_TEST_P(ScheduleTest, InSlicesOfTime) {
+  this->most_rounds = 0;
   for (TeamOptions team : testing_support::teams<TypeParam>()) {
     for (const std::uint64_t slice : {1, 30'000}) {
       team.slice_nanoseconds = slice;
@@ -124,6 +123,8 @@ TYPED_TEST_P(ScheduleTest, InSlicesOfTime) {
       this->expect_tree(team, options, {25, 8, true});
     }
   }
+  // Any one of these runs may be over before a worker looks at the clock.
+  EXPECT_GT(this->most_rounds, 2u);
 }
 
 /// Ranks that cannot address each other's memory: the host carries their tasks.
