@@ -12,10 +12,10 @@ namespace {
 
 /// One suite, whose results go to --out too.
 template <class Bench>
-ExitStatus run_suite(const Bench& bench, const char* suite) {
+ExitStatus run_suite(const Bench& bench) {
   Session session("bench", bench.common);
   if (!bench.out.empty()) session.writes("--out", bench.out);
-  session.json()["suite"] = suite;
+  session.json()["suite"] = Bench::kSuite;
   const bool is_right = measure(session, bench);
   if (!is_right) print_error("some results are wrong: see max_relative_error");
   if (!bench.out.empty()) {
@@ -25,15 +25,6 @@ ExitStatus run_suite(const Bench& bench, const char* suite) {
   }
   session.finish();
   return is_right ? ExitStatus::done : ExitStatus::not_verified;
-}
-
-ExitStatus run_emogi(const BenchEmogi& bench) { return run_suite(bench, "emogi"); }
-
-ExitStatus run_spmm(const BenchSpmm& bench) { return run_suite(bench, "spmm"); }
-
-ExitStatus run_lookups(const BenchLookup& bench) {
-  for (const api::LookupCase& lookup : bench.cases()) check(bench.table, lookup);
-  return run_suite(bench, "lookup");
 }
 
 void add_out(CLI::App& command, std::string& out) {
@@ -51,7 +42,7 @@ void add_bench(CLI::App& program, Action& action) {
       *bench, action, "emogi",
       "BFS with neighbour lists in host memory, by access pattern (the ablation of EMOGI)",
       "Example:\n  warren bench emogi kron:20 --symmetrize --drop-self-loops --out emogi.json",
-      run_emogi);
+      run_suite<BenchEmogi>);
   add_graph_options(emogi, patterns.graph);
   add_number(emogi, "--sources", patterns.sources,
              "Average over N random sources with out-edges (64)", "N", 1, kMaxVertices);
@@ -60,7 +51,7 @@ void add_bench(CLI::App& program, Action& action) {
   const auto [spmm, products] = add_command<BenchSpmm>(
       *bench, action, "spmm", "Sparse times dense: every width, type and strategy asked for",
       "Example:\n  warren bench spmm debian --ks 16,64 --types float32,float16 --repeat 5",
-      run_spmm);
+      run_suite<BenchSpmm>);
   add_bench_spmm_options(spmm, products);
   add_out(spmm, products.out);
   add_common_options(spmm, products.common);
@@ -68,7 +59,7 @@ void add_bench(CLI::App& program, Action& action) {
       *bench, action, "lookup",
       "Sums of bags of rows: every bag length, skew and strategy asked for",
       "Example:\n  warren bench lookup --rows 1000000 --k 128 --bags 8,32 --skews 0,1 --devices 4",
-      run_lookups);
+      run_suite<BenchLookup>);
   add_bench_lookup_options(lookup, lookups);
   add_out(lookup, lookups.out);
 }

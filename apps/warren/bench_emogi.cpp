@@ -11,7 +11,7 @@ namespace warren::app {
 
 bool measure(Session& session, const BenchEmogi& bench) {
   require(bench.common.ranks() == 1, "bench emogi measures one device: leave --devices out");
-  TraversalCommand command{bench.common, bench.graph, {}};
+  TraversalCommand command{{bench.common, bench.graph}, {}};
   command.traversal.edges = "host";
   command.traversal.cache = 0;
   const TraversalGraph input(session, command);

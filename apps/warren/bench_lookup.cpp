@@ -36,10 +36,9 @@ void add_bench_lookup_options(CLI::App& command, BenchLookup& bench) {
 }
 
 bool measure(Session& session, const BenchLookup& bench) {
-  api::LookupTrialOptions options = bench.table;
-  options.repeat = bench.common.repeat;
+  for (const api::LookupCase& lookup : bench.cases()) check(bench.table, lookup);
   const std::vector<api::LookupFigures> cases = measure_lookups(session, bench, bench.cases());
-  session.add(to_json(session.ran(), options, cases));
+  session.add(to_json(session.ran(), session.timed(bench.table), cases));
   session.print("{}", to_text(session.ran(), cases));
   return std::ranges::all_of(cases, [](const auto& figures) { return figures.is_right; });
 }

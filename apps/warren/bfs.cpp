@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren bfs: breadth-first search from one vertex or several.
-#include <optional>
 #include <vector>
 
 #include "warren/core/error.hpp"
@@ -13,10 +12,10 @@ namespace {
 
 struct BfsCommand : TraversalCommand {
   SearchOptions search;
-  std::optional<std::uint32_t> depth_limit;
+  BfsOptions bfs;  ///< What the algorithm takes; where it runs is left out.
   bool together = false;
 
-  [[nodiscard]] bool is_limited() const { return depth_limit || !search.targets.empty(); }
+  [[nodiscard]] bool is_limited() const { return bfs.depth_limit || !search.targets.empty(); }
 };
 
 ExitStatus run_together(Session& session, const BfsCommand& command, const TraversalGraph& input) {
@@ -26,10 +25,8 @@ ExitStatus run_together(Session& session, const BfsCommand& command, const Trave
     return bfs_together(input.graph(), options);
   });
   input.describe(session, command);
-  session.add(to_json(input.names(), result));
-  session.print("{}", to_text(input.names(), result));
-  session.finish();
-  return verification_status(result.info);
+  return session.end(to_json(input.names(), result), to_text(input.names(), result),
+                     fault_of(result.info));
 }
 
 ExitStatus run_bfs(const BfsCommand& command) {
@@ -47,11 +44,10 @@ ExitStatus run_bfs(const BfsCommand& command) {
   if (command.traversal.mode == "async") warn_of_cache(session, command.traversal);
   session.warn_of_seed(input.is_drawn() || command.search.sources > 0);
   check_search(command.search, command.traversal.mode,
-               command.depth_limit ? "--depth-limit" : nullptr, input.names());
+               command.bfs.depth_limit ? "--depth-limit" : nullptr, input.names());
   if (command.together) return run_together(session, command, input);
   const bool writes = !command.traversal.output.empty();
-  auto options = input.call<BfsOptions>();
-  options.depth_limit = command.depth_limit;
+  auto options = input.call(command.bfs);
   const auto results = search(session, command, input, options, [&](bool is_first) {
     // What is shown of single vertices is told of the first search.
     options.levels = is_first && (session.prints() || !command.common.json.empty());
@@ -70,7 +66,7 @@ void add_bfs(CLI::App& program, Action& action) {
       "  warren bfs kron:20 --symmetrize --drop-self-loops --sources 16 --json -",
       run_bfs);
   add_search_options(bfs, command.search);
-  add_number(bfs, "--depth-limit", command.depth_limit, "Search no farther than this", "D", 0,
+  add_number(bfs, "--depth-limit", command.bfs.depth_limit, "Search no farther than this", "D", 0,
              kMaxVertices - 1);
   bfs.add_flag("--together", command.together,
                "All --sources in one pass over the graph, 64 at a time");

@@ -37,8 +37,8 @@ ExitStatus run_cc(const CcCommand& command) {
   options.run.arrays = arrays_of(session, command.traversal);
   const ComponentsResult result =
       session.during("connecting", [&] { return connected_components(input.graph(), options); });
-  tell(session, command, input, result, to_json(input.names(), result));
-  return verification_status(result.info, "the components are wrong");
+  return tell(session, command, input, result, to_json(input.names(), result),
+              "the components are wrong");
 }
 
 }  // namespace

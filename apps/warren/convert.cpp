@@ -12,9 +12,7 @@
 namespace warren::app {
 namespace {
 
-struct ConvertCommand {
-  CommonOptions common;
-  GraphOptions graph;
+struct ConvertCommand : GraphCommand {
   std::string out;
   bool compress = false;
 };

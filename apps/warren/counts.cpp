@@ -10,34 +10,27 @@
 namespace warren::app {
 namespace {
 
-/// The command, from its options to its end: find(input) makes the library's call, and
-/// json(input, result) its document.
-template <class Find, class ToJson>
+/// The command, from its options to its end: find(graph, options) makes the library's call, by what
+/// the algorithm takes.
+template <class Options, class Find>
 ExitStatus run_counts(const std::string& name, const std::string& what,
-                      const TraversalCommand& command, bool is_drawn, Find&& find, ToJson&& json) {
+                      const TraversalCommand& command, const Options& algorithm, bool is_drawn,
+                      Find&& find) {
   check_traversal_options(command.traversal, false);
   Session session(name, command.common);
   const TraversalGraph input(session, command);
   warn_of_weights(session, name);
   warn_of_cache(session, command.traversal);
   session.warn_of_seed(input.is_drawn() || is_drawn);
-  const auto result = session.during(what, [&] { return find(input); });
-  tell(session, command, input, result, json(input, result));
-  return verification_status(result.info, "the result is wrong");
-}
-
-/// Options of a call whose values of all vertices are shown.
-template <class Options>
-Options counting(const TraversalGraph& input) {
-  auto options = input.call<Options>();
+  Options options = input.call(algorithm);
   options.run.arrays = ResultArrays::host;
-  return options;
-}
-
-/// In the command line's words. `what` is what the call finds.
-void require_plain_lists(const TraversalCommand& command, const std::string& what) {
-  require(command.traversal.edges != "compressed-host",
-          what + " cannot walk compressed lists: place the edges on the device or in host memory");
+  const auto result = session.during(what, [&] { return find(input.graph(), options); });
+  std::string json;
+  if constexpr (requires { to_json(input.names(), options, result); })
+    json = to_json(input.names(), options, result);
+  else
+    json = to_json(input.names(), result);
+  return tell(session, command, input, result, json, "the result is wrong");
 }
 
 struct BetweennessCommand : TraversalCommand {
@@ -46,45 +39,23 @@ struct BetweennessCommand : TraversalCommand {
 };
 
 ExitStatus run_bc(const BetweennessCommand& command) {
-  BetweennessOptions options;
-  return run_counts(
-      "bc", "searching", command, command.options.sample > 0,
-      [&](const TraversalGraph& input) {
-        require_plain_lists(command, "betweenness");
-        options = counting<BetweennessOptions>(input);
-        options.sample = command.options.sample;
-        options.seed = command.common.seed;
-        options.normalized = !command.is_unnormalized;
-        return betweenness(input.graph(), options);
-      },
-      [&](const TraversalGraph& input, const BetweennessResult& result) {
-        return to_json(input.names(), options, result);
-      });
+  BetweennessOptions algorithm = command.options;
+  algorithm.seed = command.common.seed;
+  algorithm.normalized = !command.is_unnormalized;
+  return run_counts("bc", "searching", command, algorithm, algorithm.sample > 0, betweenness);
 }
 
 ExitStatus run_core(const TraversalCommand& command) {
-  return run_counts(
-      "core", "peeling", command, false,
-      [&](const TraversalGraph& input) {
-        require_plain_lists(command, "core numbers");
-        return core_numbers(input.graph(), counting<CoreNumbersOptions>(input));
-      },
-      [](const TraversalGraph& input, const CoreNumbersResult& result) {
-        return to_json(input.names(), result);
-      });
+  return run_counts("core", "peeling", command, CoreNumbersOptions{}, false, core_numbers);
 }
 
 ExitStatus run_triangles(const TraversalCommand& command) {
   return run_counts(
-      "triangles", "counting", command, false,
-      [&](const TraversalGraph& input) {
-        require(input.graph().is_symmetric(),
+      "triangles", "counting", command, TrianglesOptions{}, false,
+      [&](const warren::Graph& graph, const TrianglesOptions& options) {
+        require(graph.is_symmetric(),
                 "triangles are counted in undirected graphs: --symmetrize makes one of this");
-        require_plain_lists(command, "triangles");
-        return triangles(input.graph(), counting<TrianglesOptions>(input));
-      },
-      [](const TraversalGraph& input, const TrianglesResult& result) {
-        return to_json(input.names(), result);
+        return triangles(graph, options);
       });
 }
 

@@ -16,20 +16,15 @@ struct GatherCommand {
 };
 
 ExitStatus run_gather(const GatherCommand& command) {
-  api::GatherTrialOptions options = command.table;
-  options.seed = command.common.seed;
-  options.repeat = command.common.repeat;
-  check(options);
+  check(command.table);
   Session session("gather", command.common);
-  options.session = session.library();
+  const api::GatherTrialOptions options = session.timed(command.table);
   const api::GatherFigures figures =
       session.during("gathering", [&] { return measure_gather(options); });
-  session.add(to_json(session.ran(), options, figures));
-  session.print("{}", to_text(session.ran(), options, figures));
-  session.finish();
-  if (figures.wrong == 0) return ExitStatus::done;
-  print_error(fmt::format("{} gathered elements are not the table's", figures.wrong));
-  return ExitStatus::not_verified;
+  const std::uint64_t wrong = figures.wrong;
+  return session.end(
+      to_json(session.ran(), options, figures), to_text(session.ran(), options, figures),
+      wrong == 0 ? "" : fmt::format("{} gathered elements are not the table's", wrong));
 }
 
 }  // namespace

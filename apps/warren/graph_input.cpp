@@ -86,11 +86,6 @@ warren::Graph load_graph(const Session& session, const api::GraphPlace& input,
   return read_graph(session, nameless, options, read);
 }
 
-void set_weights(graph::Graph& graph, const GraphOptions& options, const Session& session) {
-  api::set_weights(graph, options.graph, options.weights, "--weights", session.options().seed,
-                   session.pool());
-}
-
 void describe_graph(Session& session, const GraphOptions& options, std::uint64_t vertices,
                     std::uint64_t edges) {
   session.json()["graph"] = options.graph;

@@ -11,6 +11,12 @@
 
 namespace warren::app {
 
+/// What every command on a GRAPH takes.
+struct GraphCommand {
+  CommonOptions common;
+  GraphOptions graph;
+};
+
 /// A generator, a file, a dataset's folder or a dataset's name, in this order; with --format a
 /// file, a pipe or standard input. Warns of options that are for edge lists where it is none.
 /// Throws UsageError or InputError if `options.graph` is none of them, or `options.weights` is not
@@ -40,10 +46,6 @@ enum class WeightRange { any, not_negative };
 
 /// Warns of --weights; `command` is what takes none.
 void warn_of_weights(const Session& session, const std::string& command);
-
-/// Draws weights where `options.weights` says so. Throws InputError where it wants those of the
-/// file, which has none.
-void set_weights(graph::Graph& graph, const GraphOptions& options, const Session& session);
 
 /// Sets `graph`, `vertices` and `edges` of the session's JSON and prints the line on the graph.
 void describe_graph(Session& session, const GraphOptions& options, std::uint64_t vertices,

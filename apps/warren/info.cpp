@@ -18,7 +18,7 @@ struct InfoCommand : CommonOptions {
 CommonOptions with_ranks(const InfoCommand& options) {
   CommonOptions asked = options;
   if (!options.check || options.devices != 0) return asked;
-  const bool is_cpu = options.device == "cpu" || exec::cuda_device_count() == 0;
+  const bool is_cpu = options.device_name == "cpu" || exec::cuda_device_count() == 0;
   asked.devices = check_ranks(is_cpu ? DeviceKind::cpu : DeviceKind::cuda);
   return asked;
 }

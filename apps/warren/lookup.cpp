@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren lookup: how fast bags of rows of a table over all ranks are summed.
 
-#include "command.hpp"
-#include "lookup_options.hpp"
+#include "bench.hpp"
 #include "option_rules.hpp"
 
 namespace warren::app {
@@ -17,12 +16,11 @@ ExitStatus run_lookup(const OneLookup& command) {
   check(options, command.lookup);
   Session session("lookup", command.common);
   const api::LookupFigures figures = measure_lookups(session, command, {command.lookup}).at(0);
-  session.add(to_json(session.ran(), options, figures));
-  session.print("{}", to_text(session.ran(), options, figures));
-  session.finish();
-  if (!options.verify || figures.is_right) return ExitStatus::done;
-  print_error(fmt::format("the sums are off by {:.3g} of their terms' sizes", figures.error));
-  return ExitStatus::not_verified;
+  const bool is_right = !options.verify || figures.is_right;
+  return session.end(
+      to_json(session.ran(), options, figures), to_text(session.ran(), options, figures),
+      is_right ? ""
+               : fmt::format("the sums are off by {:.3g} of their terms' sizes", figures.error));
 }
 
 }  // namespace
@@ -41,11 +39,8 @@ void add_lookup_options(CLI::App& command, LookupCommand& options) {
 std::vector<api::LookupFigures> measure_lookups(const Session& session,
                                                 const LookupCommand& command,
                                                 const std::vector<api::LookupCase>& cases) {
-  api::LookupTrialOptions options = command.table;
-  options.seed = command.common.seed;
-  options.repeat = command.common.repeat;
-  options.session = session.library();
-  return session.during("looking up", [&] { return api::measure_lookups(options, cases); });
+  return session.during("looking up",
+                        [&] { return api::measure_lookups(session.timed(command.table), cases); });
 }
 
 void add_lookup(CLI::App& program, Action& action) {

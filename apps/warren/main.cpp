@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program: what was asked for, and the exit status that says how it went.
 #include <algorithm>
-#include <chrono>
-#include <csignal>
-#include <new>
+#include <iterator>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <system_error>
-#include <thread>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -19,25 +15,64 @@
 #include "warren/core/error.hpp"
 #include "warren/core/nearest.hpp"
 #include "warren/core/standard_streams.hpp"
-#include "warren/core/start_thread.hpp"
 #include "warren/core/stop.hpp"
 #include "warren/stamp/stamp.hpp"
 #include "warren/team/processes.hpp"
 
 #include "command.hpp"
-#include "options.hpp"
+#include "session.hpp"
 
 namespace warren::app {
 namespace {
 
-int fail(ExitStatus status, const std::string& message) {
-  end_other_ranks(message);
-  print_last_error(message, static_cast<int>(status));
-  return static_cast<int>(status);
+/// Where a command's ranks may be processes that a launcher started.
+enum class RankProcesses { none, on_one_host, on_hosts };
+struct CommandEntry {
+  const char* name;
+  void (*add)(CLI::App& program, Action& action);
+  RankProcesses ranks = RankProcesses::none;
+};
+/// In the order in which they are told.
+constexpr CommandEntry kCommands[] = {{"info", add_info, RankProcesses::on_hosts},
+                                      {"convert", add_convert},
+                                      {"stats", add_stats},
+                                      {"partition", add_partition},
+                                      {"bfs", add_bfs, RankProcesses::on_hosts},
+                                      {"sssp", add_sssp, RankProcesses::on_hosts},
+                                      {"cc", add_cc, RankProcesses::on_hosts},
+                                      {"bc", add_bc, RankProcesses::on_one_host},
+                                      {"core", add_core, RankProcesses::on_one_host},
+                                      {"triangles", add_triangles, RankProcesses::on_one_host},
+                                      {"pagerank", add_pagerank, RankProcesses::on_hosts},
+                                      {"gather", add_gather, RankProcesses::on_hosts},
+                                      {"spmm", add_spmm, RankProcesses::on_hosts},
+                                      {"sddmm", add_sddmm, RankProcesses::on_hosts},
+                                      {"lookup", add_lookup, RankProcesses::on_hosts},
+                                      {"train", add_train, RankProcesses::on_hosts},
+                                      {"predict", add_predict, RankProcesses::on_hosts},
+                                      {"sample", add_sample, RankProcesses::on_hosts},
+                                      {"fetch", add_fetch},
+                                      {"bench", add_bench}};
+
+/// Those whose ranks may be in so many places.
+std::vector<std::string> commands(RankProcesses ranks) {
+  std::vector<std::string> names;
+  for (const CommandEntry& command : kCommands) {
+    if (command.ranks >= ranks) names.emplace_back(command.name);
+  }
+  return names;
 }
-/// Of what only this rank may have met.
-int fail_here(ExitStatus status, const std::string& message) {
-  return fail(status, is_one_of_several() ? message + this_rank() : message);
+
+/// Throws UsageError for a command that is unknown. Options pass.
+void check_command(const std::string& command) {
+  const std::vector<std::string> all = commands(RankProcesses::none);
+  if (command.starts_with('-') || std::ranges::find(all, command) != all.end()) return;
+  if (command.empty()) {
+    throw UsageError(fmt::format("no command was given; there is: {}; see 'warren --help'",
+                                 fmt::join(all, ", ")));
+  }
+  throw UsageError(fmt::format("the command {} is unknown{}; there is: {}", command,
+                               did_you_mean(command, all), fmt::join(all, ", ")));
 }
 
 /// Which option would make it fit.
@@ -53,10 +88,7 @@ std::string memory_cure(const std::string& command, const std::string& message) 
   if (message.find("pinned") != std::string::npos) {
     return "; a file converted with --compress and read with --edges compressed-host needs less";
   }
-  const bool traverses = command == "bfs" || command == "pagerank" || command == "sssp" ||
-                         command == "cc" || command == "bc" || command == "core" ||
-                         command == "triangles";
-  if (message.find("cuda:") != std::string::npos && traverses) {
+  if (message.find("cuda:") != std::string::npos && traverses(command)) {
     return "; --edges host keeps the neighbour lists in host memory, and more GPUs (--devices N) "
            "hold a "
            "smaller part each";
@@ -89,69 +121,14 @@ void add_commands(CLI::App& program, Action& action) {
   program.footer(
       "Example:\n  warren bfs debian --source git --verify\n"
       "'warren COMMAND --help' tells a command's options, with an example.");
-  add_info(program, action);
-  add_convert(program, action);
-  add_stats(program, action);
-  add_partition(program, action);
-  add_bfs(program, action);
-  add_sssp(program, action);
-  add_cc(program, action);
-  add_bc(program, action);
-  add_core(program, action);
-  add_triangles(program, action);
-  add_pagerank(program, action);
-  add_gather(program, action);
-  add_spmm(program, action);
-  add_sddmm(program, action);
-  add_lookup(program, action);
-  add_train(program, action);
-  add_predict(program, action);
-  add_sample(program, action);
-  add_fetch(program, action);
-  add_bench(program, action);
+  for (const CommandEntry& command : kCommands) command.add(program, action);
 }
 
-/// Of what is being thrown: its message, and the status that it ends the program with.
-int report(const CLI::App& program, const std::string& command) {
-  if (const int signal = stop_signal(); signal != 0) {
-    print_last_error(interruption(signal), status_of_signal(signal));
-    return status_of_signal(signal);
-  }
-  try {
-    throw;
-  } catch (const CLI::ParseError& error) {
-    const auto named = program.get_subcommands();
-    const std::string see = named.empty() ? "" : named.front()->get_name() + " ";
-    return fail(ExitStatus::unusable, fmt::format("{}{}; see 'warren {}--help'", error.what(),
-                                                  nearest_name(program), see));
-  } catch (const ClosedPipeError&) {
-    return status_of_signal(SIGPIPE);  // Whoever read from it has had enough: no message.
-  } catch (const team::RefusedError&) {
-    // Rank 0 says why. A launcher ends it as soon as another rank has ended.
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    return static_cast<int>(ExitStatus::unusable);
-  } catch (const UsageError& error) {
-    return fail(ExitStatus::unusable, error.what());
-  } catch (const InputError& error) {
-    return fail_here(ExitStatus::unusable, error.what());
-  } catch (const MemoryError& error) {
-    return fail_here(ExitStatus::not_enough_memory,
-                     error.what() + memory_cure(command, error.what()));
-  } catch (const ThreadError& error) {
-    return fail_here(ExitStatus::not_enough_memory, error.what());
-  } catch (const std::bad_alloc&) {
-    return fail_here(ExitStatus::not_enough_memory,
-                     "not enough memory on the host" + memory_cure(command, ""));
-  } catch (const std::system_error& error) {
-    const bool is_memory = error.code() == std::errc::not_enough_memory;
-    return fail_here(is_memory ? ExitStatus::not_enough_memory : ExitStatus::internal_failure,
-                     error.what());
-  } catch (const TeamError& error) {
-    if (is_one_of_several()) return status_of_other_rank();
-    return fail(ExitStatus::internal_failure, error.what());
-  } catch (const std::exception& error) {
-    return fail_here(ExitStatus::internal_failure, error.what());
-  }
+/// What is wrong with the words of the command line.
+std::string message_of(const CLI::ParseError& error, const CLI::App& program) {
+  const auto named = program.get_subcommands();
+  const std::string see = named.empty() ? "" : named.front()->get_name() + " ";
+  return fmt::format("{}{}; see 'warren {}--help'", error.what(), nearest_name(program), see);
 }
 
 bool asks_for_help(int argc, char** argv) {
@@ -163,7 +140,8 @@ bool asks_for_help(int argc, char** argv) {
 /// Of a rank that a launcher started: throws UsageError where `command` has no ranks that are
 /// processes, and lets rank 0 say so.
 void check_launch(const team::Launch& launch, const std::string& command) {
-  const RankProcesses ranks = rank_processes(command);
+  const auto* found = std::ranges::find(kCommands, std::string_view(command), &CommandEntry::name);
+  const RankProcesses ranks = found == std::end(kCommands) ? RankProcesses::none : found->ranks;
   std::string why;
   if (ranks == RankProcesses::none) {
     why = fmt::format(
@@ -171,10 +149,12 @@ void check_launch(const team::Launch& launch, const std::string& command) {
         "--devices N where the command has ranks",
         command, launch.launcher, launch.size);
   } else if (launch.spans_hosts && ranks != RankProcesses::on_hosts) {
+    std::vector<std::string> others = commands(RankProcesses::on_hosts);
+    std::ranges::sort(others);
     why = fmt::format(
         "{} has no ranks on several hosts yet, and {} started {} ranks on more than one: start all "
         "on one host; {} run on several",
-        command, launch.launcher, launch.size, fmt::join(commands_on_hosts(), ", "));
+        command, launch.launcher, launch.size, fmt::join(others, ", "));
   }
   if (why.empty()) return;
   if (launch.rank > 0) throw team::RefusedError(why);
@@ -220,8 +200,11 @@ int run(int argc, char** argv) {
     check_stop();
     // A launcher ends all ranks when one of them fails: that is left to the one that reports.
     return is_first ? static_cast<int>(status) : 0;
+  } catch (const CLI::ParseError& error) {
+    return report_failure(ExitStatus::unusable, message_of(error, program));
   } catch (...) {
-    return report(program, command);
+    return report_failure(
+        [&](const std::string& message) { return memory_cure(command, message); });
   }
 }
 

@@ -2,10 +2,8 @@
 #include "options.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,7 +12,7 @@
 #include "warren/api/checks.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
-#include "warren/core/nearest.hpp"
+#include "warren/core/parse_number.hpp"
 #include "warren/core/types.hpp"
 
 #include "command.hpp"
@@ -23,46 +21,7 @@
 namespace warren::app {
 namespace {
 
-/// A command, and where its ranks may be processes.
-struct CommandRanks {
-  std::string_view name;
-  RankProcesses ranks = RankProcesses::none;
-};
-constexpr std::array kCommands = {CommandRanks{"info", RankProcesses::on_hosts},
-                                  CommandRanks{"convert"},
-                                  CommandRanks{"stats"},
-                                  CommandRanks{"partition"},
-                                  CommandRanks{"bfs", RankProcesses::on_hosts},
-                                  CommandRanks{"sssp", RankProcesses::on_hosts},
-                                  CommandRanks{"cc", RankProcesses::on_hosts},
-                                  CommandRanks{"pagerank", RankProcesses::on_hosts},
-                                  CommandRanks{"gather", RankProcesses::on_hosts},
-                                  CommandRanks{"bench"},
-                                  CommandRanks{"spmm", RankProcesses::on_hosts},
-                                  CommandRanks{"sddmm", RankProcesses::on_hosts},
-                                  CommandRanks{"lookup", RankProcesses::on_hosts},
-                                  CommandRanks{"sample", RankProcesses::on_hosts},
-                                  CommandRanks{"fetch"},
-                                  CommandRanks{"train", RankProcesses::on_hosts},
-                                  CommandRanks{"predict", RankProcesses::on_hosts},
-                                  CommandRanks{"bc", RankProcesses::on_one_host},
-                                  CommandRanks{"core", RankProcesses::on_one_host},
-                                  CommandRanks{"triangles", RankProcesses::on_one_host}};
-
-/// Those whose ranks may be in so many places.
-std::vector<std::string> commands(RankProcesses ranks) {
-  std::vector<std::string> names;
-  for (const CommandRanks& command : kCommands) {
-    if (command.ranks >= ranks) names.emplace_back(command.name);
-  }
-  return names;
-}
-
 constexpr std::uint64_t kMostNumber = std::numeric_limits<std::uint64_t>::max();
-
-bool contains(const std::vector<std::string>& values, const std::string& value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
 
 }  // namespace
 
@@ -90,11 +49,9 @@ OptionGroup::~OptionGroup() { command_.option_defaults()->group(before_); }
 CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
   // Writes the number anew: the parser takes digits behind a 0 for octal ones.
   const auto check = [low, high](std::string& text) -> std::string {
-    std::uint64_t number = 0;
-    const char* last = text.data() + text.size();
-    const auto [end, error] = std::from_chars(text.data(), last, number);
-    if (error == std::errc{} && end == last && number >= low && number <= high) {
-      text = std::to_string(number);
+    const auto number = parse_number<std::uint64_t>(text);
+    if (number && *number >= low && *number <= high) {
+      text = std::to_string(*number);
       return {};
     }
     return fmt::format("\"{}\" should be a whole number from {} to {}", text, low, high);
@@ -121,11 +78,9 @@ CLI::Validator ranks_or_auto() {
 
 CLI::Validator real_number(double low, double high) {
   const auto check = [low, high](std::string& text) -> std::string {
-    double number = 0.0;
-    const char* last = text.data() + text.size();
-    const auto [end, error] = std::from_chars(text.data(), last, number);
+    const auto number = parse_number<double>(text);
     // Not a number is in no range.
-    if (error == std::errc{} && end == last && number >= low && number <= high) return {};
+    if (number && *number >= low && *number <= high) return {};
     return fmt::format("\"{}\" should be a number from {:g} to {:g}", text, low, high);
   };
   return CLI::Validator(check, "");
@@ -152,22 +107,13 @@ CLI::Validator byte_count() {
 }
 
 std::vector<std::int64_t> parse_fanouts(const std::string& text) {
-  std::vector<std::int64_t> fanouts;
-  const char* at = text.data();
-  const char* const last = text.data() + text.size();
-  for (;;) {
-    std::int64_t fanout = 0;
-    const auto [end, error] = std::from_chars(at, last, fanout);
-    require(error == std::errc{} && (end == last || *end == ','),
-            fmt::format("--fanout \"{}\" should be whole numbers with commas between, such as "
-                        "15,10,5",
-                        text));
-    fanouts.push_back(fanout);
-    if (end == last) break;
-    at = end + 1;
-  }
-  api::check_fanouts(fanouts);
-  return fanouts;
+  const auto fanouts = parse_numbers<std::int64_t>(text);
+  require(fanouts.has_value(),
+          fmt::format("--fanout \"{}\" should be whole numbers with commas between, such as "
+                      "15,10,5",
+                      text));
+  api::check_fanouts(*fanouts);
+  return *fanouts;
 }
 
 bool CommonOptions::is_given(const std::string& option) const {
@@ -187,7 +133,7 @@ void warn_without_effect(const CommonOptions& common, std::initializer_list<cons
 void add_common_options(CLI::App& command, CommonOptions& options) {
   const OptionGroup group(command, "Common options");
   options.parsers.push_back(&command);
-  add_text(command, "--device", options.device, "auto (a GPU where there is one), cpu, cuda");
+  add_text(command, "--device", options.device_name, "auto (a GPU where there is one), cpu, cuda");
   add_text(command, "--devices", options.devices,
            "Ranks in this process, or auto (as many GPUs as make a traversal faster; else 1)",
            "N|auto")
@@ -298,6 +244,17 @@ void add_traversal_options(CLI::App& command, TraversalOptions& options) {
   add_text(command, "--output", options.output, "The result of every vertex, a line each", "FILE");
 }
 
+Mode TraversalOptions::mode_value() const {
+  if (mode == "auto") return Mode::automatic;
+  return mode == "sync" ? Mode::synchronous : Mode::asynchronous;
+}
+
+Edges TraversalOptions::edges_value() const {
+  if (edges == "device") return Edges::device;
+  if (edges == "file") return Edges::file;
+  return edges == "host" ? Edges::host : Edges::compressed_host;
+}
+
 void check_traversal_options(const TraversalOptions& options, bool has_async, bool streams) {
   if (has_async) {
     check_choice("--mode", options.mode, {"auto", "sync", "async"}, {});
@@ -308,22 +265,7 @@ void check_traversal_options(const TraversalOptions& options, bool has_async, bo
           "--edges file: bfs, cc and pagerank read lists from a file, and this command does not; "
           "give device, host or compressed-host");
   check_choice("--edges", options.edges, {"device", "host", "compressed-host", "file"}, {});
-  require(options.mode != "async" || options.edges == "device" || options.edges == "host",
-          "--mode async reads plain lists in memory: give --edges device or host");
-  require(options.edges != "file" || options.method.empty() || options.method == "ranges",
-          fmt::format("--method {}: lists are read in the file's order; leave it out with --edges "
-                      "file",
-                      options.method));
-  require(!options.cache || options.edges != "device",
-          "--cache is for lists that live elsewhere: give --edges host too");
-  require(options.cache.value_or(0) == 0 || options.edges == "host",
-          "--cache holds plain lists: give --edges host, as no compressed ones are held");
-  if (options.method.empty()) return;
-  check_method(options.method);
-}
-
-void check_method(const std::string& method) {
-  check_choice("--method", method, {"ranges", "random", "degree", "rabbit", "metis"}, {});
+  api::check_lists(options.mode_value(), options.edges_value(), options);
 }
 
 bool is_drawn(const std::string& method) { return method == "random" || method == "metis"; }
@@ -331,33 +273,11 @@ bool is_drawn(const std::string& method) { return method == "random" || method =
 void check_choice(const std::string& option, const std::string& value,
                   const std::vector<std::string>& available,
                   const std::vector<std::string>& later) {
-  if (contains(later, value)) {
+  if (std::ranges::find(later, value) != later.end()) {
     throw UsageError(fmt::format("{} {} is not there yet; there is: {}", option, value,
                                  fmt::join(available, ", ")));
   }
   api::check_choice(option, value, available);
-}
-
-RankProcesses rank_processes(const std::string& command) {
-  const auto* found = std::ranges::find(kCommands, command, &CommandRanks::name);
-  return found == kCommands.end() ? RankProcesses::none : found->ranks;
-}
-
-std::vector<std::string> commands_on_hosts() {
-  std::vector<std::string> names = commands(RankProcesses::on_hosts);
-  std::ranges::sort(names);
-  return names;
-}
-
-void check_command(const std::string& command) {
-  const std::vector<std::string> all = commands(RankProcesses::none);
-  if (command.starts_with('-') || contains(all, command)) return;
-  if (command.empty()) {
-    throw UsageError(fmt::format("no command was given; there is: {}; see 'warren --help'",
-                                 fmt::join(all, ", ")));
-  }
-  throw UsageError(fmt::format("the command {} is unknown{}; there is: {}", command,
-                               did_you_mean(command, all), fmt::join(all, ", ")));
 }
 
 }  // namespace warren::app

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "warren/api/graph.hpp"
+#include "warren/api/run.hpp"
 
 namespace CLI {
 class App;
@@ -16,15 +17,9 @@ class App;
 
 namespace warren::app {
 
-/// What every command takes.
-struct CommonOptions {
-  std::string device = "auto";
-  int devices = 0;  ///< 0: as many GPUs as help; one rank on the CPU.
-  int threads = 0;  ///< 0: all that the process may use.
-  bool share_devices = false;
-  bool side_by_side = false;
-  bool no_peer = false;
-  double slice_milliseconds = 0.0;
+/// What every command takes: the session's options, and what the command line has besides.
+struct CommonOptions : SessionOptions {
+  std::string device_name = "auto";
   std::uint64_t seed = 1;
   bool deterministic = false;
   int repeat = 1;
@@ -62,15 +57,14 @@ void add_method(CLI::App& command, std::string& method);
 void add_reorder(CLI::App& command, std::string& order);
 
 /// What every traversal takes.
-struct TraversalOptions {
+struct TraversalOptions : PlacementOptions {
   std::string mode = "auto";
   std::string edges = "device";
-  std::optional<std::uint64_t> cache;  ///< Bytes; not given: what is free, less a margin.
-  std::uint64_t device_memory = 0;  ///< Bytes that each device is believed to have; 0: what it has.
-  std::uint64_t host_memory = 0;    ///< The same of the host.
-  std::string method;               ///< Of partition; empty: the command chooses.
   bool verify = false;
   std::string output;
+
+  [[nodiscard]] Mode mode_value() const;
+  [[nodiscard]] Edges edges_value() const;
 };
 void add_traversal_options(CLI::App& command, TraversalOptions& options);
 /// Throws UsageError for a value that is none, or is not there yet. `has_async`: the command has an
@@ -83,21 +77,10 @@ void check_traversal_options(const TraversalOptions& options, bool has_async = t
 void check_choice(const std::string& option, const std::string& value,
                   const std::vector<std::string>& available, const std::vector<std::string>& later);
 
-/// Throws UsageError unless a graph can be cut by `method`.
-void check_method(const std::string& method);
 /// True if partitions by `method`, or orders of that name, are drawn by the seed.
 [[nodiscard]] bool is_drawn(const std::string& method);
 
 /// "15,10,-1". Throws UsageError for anything else, and for more hops than there can be.
 [[nodiscard]] std::vector<std::int64_t> parse_fanouts(const std::string& text);
-
-/// Where a command's ranks may be processes that a launcher started.
-enum class RankProcesses { none, on_one_host, on_hosts };
-[[nodiscard]] RankProcesses rank_processes(const std::string& command);
-/// Those that have ranks on several hosts.
-[[nodiscard]] std::vector<std::string> commands_on_hosts();
-
-/// Throws UsageError for a command that is unknown or not there yet. Options pass.
-void check_command(const std::string& command);
 
 }  // namespace warren::app

@@ -59,18 +59,14 @@ ExitStatus run_pagerank(const PageRankCommand& command) {
                             command.graph.weights.empty() ? "" : "--weights HOW and "));
   }
   session.warn_of_seed(input.is_drawn());
-  auto options = input.call<PageRankOptions>();
-  options.damping = pagerank.damping;
-  options.tolerance = pagerank.tolerance;
-  options.max_iterations = pagerank.max_iterations;
-  options.weighted = pagerank.weighted;
+  auto options = input.call(pagerank);
   options.top = kTop;
   const bool writes = !command.traversal.output.empty();
   options.run.arrays = writes ? ResultArrays::host : ResultArrays::none;
   const PageRankResult result =
       session.during("ranking", [&] { return warren::pagerank(input.graph(), options); });
-  tell(session, command, input, result, to_json(input.names(), options, result));
-  return verification_status(result.info, "the ranks are wrong");
+  return tell(session, command, input, result, to_json(input.names(), options, result),
+              "the ranks are wrong");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren partition: what a way of cutting a graph over ranks costs.
+#include "warren/api/checks.hpp"
 #include "warren/api/report.hpp"
 
 #include "command.hpp"
@@ -9,15 +10,13 @@
 namespace warren::app {
 namespace {
 
-struct PartitionCommand {
-  CommonOptions common;
-  GraphOptions graph;
+struct PartitionCommand : GraphCommand {
   PartitionOptions partition;
 };
 
 ExitStatus run_partition(const PartitionCommand& command) {
   PartitionOptions options = command.partition;
-  check_method(options.method);
+  api::check_method(options.method);
   if (options.workgroup == 0) options.workgroup = options.parts;
   graph::check_workgroup(options.workgroup, options.parts);
   Session session("partition", command.common);
@@ -35,10 +34,7 @@ ExitStatus run_partition(const PartitionCommand& command) {
       session.during("partitioning", [&] { return partition(graph, options); });
 
   describe_graph(session, command.graph, graph.vertices(), graph.edges());
-  session.add(to_json(graph, options, result));
-  session.print("{}", to_text(graph, options, result));
-  session.finish();
-  return ExitStatus::done;
+  return session.end(to_json(graph, options, result), to_text(graph, options, result));
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include "warren/learn/trainer.hpp"
 
 #include "option_rules.hpp"
-#include "stored_options.hpp"
 #include "train_input.hpp"
 
 namespace warren::app {
@@ -27,11 +26,9 @@ struct PredictCommand {
   bool allow_changes = false;
 };
 
-using Outputs = api::PredictionFiles;
-
 /// --scores and --embeddings without a file say what --output's file holds.
-Outputs outputs_of(const PredictCommand& options) {
-  Outputs outputs{options.output, options.scores, options.embeddings};
+api::PredictionFiles outputs_of(const PredictCommand& options) {
+  api::PredictionFiles outputs{options.output, options.scores, options.embeddings};
   const bool scores_there = options.common.is_given("--scores") && options.scores.empty();
   const bool embeddings_there =
       options.common.is_given("--embeddings") && options.embeddings.empty();
@@ -45,7 +42,8 @@ Outputs outputs_of(const PredictCommand& options) {
   return outputs;
 }
 
-void tell_files(const Session& session, const PredictCommand& options, const Outputs& outputs) {
+void tell_files(const Session& session, const PredictCommand& options,
+                const api::PredictionFiles& outputs) {
   for (const std::string& file : learn::checkpoint_files(options.checkpoint)) session.reads(file);
   session.reads(options.pairs);
   if (!outputs.text.empty()) session.writes("--output", outputs.text);
@@ -53,13 +51,9 @@ void tell_files(const Session& session, const PredictCommand& options, const Out
   if (!outputs.embeddings.empty()) session.writes("--embeddings", outputs.embeddings);
 }
 
-/// Whether there are labels to compare with.
-bool finds_labels(const PredictCommand& options) {
-  return !options.no_labels && api::has_labels(api::find_dataset(options.dataset.graph.graph));
-}
-
 /// What only a model of links, or only one of classes, can be asked.
-void check_task(const PredictCommand& options, const Outputs& outputs, bool is_of_links) {
+void check_task(const PredictCommand& options, const api::PredictionFiles& outputs,
+                bool is_of_links) {
   require(is_of_links || options.pairs.empty(),
           options.checkpoint +
               ": --pairs is for models of links (train --task link); this one tells classes of "
@@ -77,7 +71,7 @@ ExitStatus run_predict(const PredictCommand& options) {
   require(!options.checkpoint.empty(), "predict needs --checkpoint DIR, which train has written");
   const Model model = load_model(options.checkpoint);
   const learn::Checkpoint& checkpoint = model.facts();
-  const Outputs outputs = outputs_of(options);
+  const api::PredictionFiles outputs = outputs_of(options);
   const bool is_of_links = checkpoint.is_of_links;
   check_task(options, outputs, is_of_links);
   if (checkpoint.settings.empty()) log_warning(api::old_checkpoint_warning(options.checkpoint));
@@ -94,34 +88,33 @@ ExitStatus run_predict(const PredictCommand& options) {
                        options.dataset.graph.weights.starts_with("uniform") ||
                        is_drawn(options.dataset.method) || is_drawn(options.dataset.reorder));
   const learn::TrainOptions train = api::predict_options(checkpoint);
-  const bool has_labels = !is_of_links && finds_labels(options);
+  const bool has_labels = !is_of_links && !options.no_labels &&
+                          api::has_labels(api::find_dataset(options.dataset.graph.graph));
   api::Needs needs = api::needs_of(train);
   if (!has_labels) needs.unlabelled = train.model.classes;
-  TrainInput input(session, options.dataset, needs);
-  api::fit_to_model(options.checkpoint, checkpoint, has_labels, input.dataset);
+  api::TrainingData data = read_training_data(session, options.dataset, needs);
+  api::fit_to_model(options.checkpoint, checkpoint, has_labels, data.dataset);
   const api::Prediction outcome = session.during("predicting", [&] {
     return api::run_prediction(session.library(),
-                               {.data = input,
+                               {.data = data,
                                 .options = train,
                                 .model = model.file(),
                                 .name = learn::model_path(options.checkpoint),
                                 .has_labels = has_labels,
                                 .wants_embeddings = !is_of_links && !outputs.embeddings.empty()});
   });
-  api::PredictionReport report{session.ran(), train.model, outcome, input.normalize, is_of_links};
-  const Outputs written = is_first_process() ? outputs : Outputs{};
+  api::PredictionReport report{session.ran(), train.model, outcome, data.normalize, is_of_links};
+  const api::PredictionFiles written = is_first_process() ? outputs : api::PredictionFiles{};
   if (is_of_links && !options.pairs.empty()) {
-    const auto pairs = api::read_pairs(options.pairs, input.dataset.vertices, input.names);
+    const auto pairs = api::read_pairs(options.pairs, data.dataset.vertices,
+                                       api::vertex_names(options.dataset.graph.graph));
     const api::PairScores scores = api::pair_scores(pairs, outcome.rows, train.model.classes);
     report.pairs = pairs.links.size();
     report.likely = scores.likely;
     api::write(written, pairs, scores);
   }
-  api::write(written, input.dataset, train.model, is_of_links, outcome);
-  session.add(to_json(report));
-  session.print("{}", to_text(report));
-  session.finish();
-  return ExitStatus::done;
+  api::write(written, data.dataset, train.model, is_of_links, outcome);
+  return session.end(to_json(report), to_text(report));
 }
 
 }  // namespace

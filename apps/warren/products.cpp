@@ -3,6 +3,8 @@
 // of a dense matrix, where a graph has edges.
 #include "products.hpp"
 
+#include <functional>
+
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 
@@ -11,37 +13,32 @@
 namespace warren::app {
 namespace {
 
-/// JSON, text and exit status.
-ExitStatus report(Session& session, const ProductCommand& command,
-                  const api::MeasuredMatrix& matrix, const api::ProductFigures& figures) {
+/// Runs and times what multiply(matrix, options) does, and tells it.
+template <class Multiply>
+ExitStatus run(const std::string& name, const ProductCommand& command, Multiply&& multiply) {
+  Session session(name, command.common);
+  const api::MeasuredMatrix matrix = read_matrix(session, command);
+  const api::ProductFigures figures =
+      session.during("multiplying", [&] { return multiply(matrix, command.options()); });
   const api::ProductReport told = report_of(session, command, matrix, figures);
-  session.add(to_json(told));
-  session.print("{}", to_text(told));
-  session.finish();
-  if (!command.product.verify || figures.is_right) return ExitStatus::done;
-  print_error(fmt::format("the product is off by {:.3g} of |A||B|; {} allows {:.3g}", figures.error,
-                          command.product.type, figures.tolerance));
-  return ExitStatus::not_verified;
+  const bool is_right = !command.product.verify || figures.is_right;
+  return session.end(to_json(told), to_text(told),
+                     is_right
+                         ? ""
+                         : fmt::format("the product is off by {:.3g} of |A||B|; {} allows {:.3g}",
+                                       figures.error, command.product.type, figures.tolerance));
 }
 
 ExitStatus run_spmm(const ProductCommand& command) {
   command.check();
-  Session session("spmm", command.common);
-  const api::MeasuredMatrix matrix = read_matrix(session, command);
-  const api::ProductFigures figures =
-      session.during("multiplying", [&] { return matrix.spmm(command.options()); });
-  return report(session, command, matrix, figures);
+  return run("spmm", command, std::mem_fn(&api::MeasuredMatrix::spmm));
 }
 
 ExitStatus run_sddmm(const ProductCommand& command) {
   command.check();
   check_choice("--strategy", command.product.strategy, {"auto", "staged"},
                {"broadcast", "broadcast-pipelined", "pull", "once", "fused", "cover"});
-  Session session("sddmm", command.common);
-  const api::MeasuredMatrix matrix = read_matrix(session, command);
-  const api::ProductFigures figures =
-      session.during("multiplying", [&] { return matrix.sddmm(command.options()); });
-  return report(session, command, matrix, figures);
+  return run("sddmm", command, std::mem_fn(&api::MeasuredMatrix::sddmm));
 }
 
 void add_product_options(CLI::App& command, ProductCommand& options) {

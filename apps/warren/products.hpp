@@ -11,9 +11,7 @@
 
 namespace warren::app {
 
-struct ProductCommand {
-  CommonOptions common;
-  GraphOptions graph;
+struct ProductCommand : GraphCommand {
   api::MatrixOptions matrix;
   api::ProductOptions product;
   bool explain = false;

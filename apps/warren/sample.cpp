@@ -22,10 +22,9 @@ ExitStatus run_sample(const SampleCommand& command) {
   check_choice("--edges", command.traversal.edges, {"device", "host"}, {"compressed-host"});
   check(trial);
   trial.sampler.fanouts = parse_fanouts(command.fanout);
-  trial.seed = command.common.seed;
-  trial.repeat = command.common.repeat;
   trial.verify = command.traversal.verify;
   Session session("sample", command.common);
+  trial = session.timed(trial);
   const sample::SamplerOptions& sampler = trial.sampler;
   const TraversalGraph input(
       session, command,
@@ -42,12 +41,8 @@ ExitStatus run_sample(const SampleCommand& command) {
   const api::SamplingFigures figures = session.during(
       "sampling", [&] { return measure_sampling(input.graph(), input.where(), trial); });
   describe_graph(session, command.graph, input.vertices(), figures.graph_edges);
-  session.add(to_json(session.ran(), trial, input.where(), figures));
-  session.print("{}", to_text(session.ran(), trial, figures));
-  session.finish();
-  if (figures.wrong.empty()) return ExitStatus::done;
-  print_error(figures.wrong);
-  return ExitStatus::not_verified;
+  return session.end(to_json(session.ran(), trial, input.where(), figures),
+                     to_text(session.ran(), trial, figures), figures.wrong);
 }
 
 }  // namespace

@@ -82,9 +82,9 @@ template <class Command, class Options, class Result>
   }
   session.finish();
   for (const Result& result : results) {
-    const ExitStatus status = verification_status(
+    const std::string wrong = fault_of(
         result.info, fmt::format("the search from {} is wrong", names.id_text(source_of(result))));
-    if (status != ExitStatus::done) return status;
+    if (!wrong.empty()) return status_of(wrong);
   }
   return ExitStatus::done;
 }

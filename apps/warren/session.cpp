@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "warren/api/checks.hpp"
 #include "warren/api/report.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
@@ -18,34 +19,16 @@
 namespace warren::app {
 namespace {
 
-/// Processes that a launcher started are a rank each.
-void check_processes(const CommonOptions& options, DeviceKind kind) {
-  const auto* processes = team::Processes::current();
-  if (processes == nullptr) return;
-  require(
-      kind == DeviceKind::cpu || processes->hosts() == 1,
-      fmt::format("--device {}: GPUs of several hosts ({}) are not there yet; use --device cpu, "
-                  "or start all ranks on one host",
-                  options.device, processes->launcher()));
-  require(!options.no_peer,
-          fmt::format("--no-peer: {} started {} processes, which reach each other's memory; give "
-                      "--devices to one process",
-                      processes->launcher(), processes->size()));
-  require(options.devices == 0 || options.devices == processes->size(),
-          fmt::format("--devices {}: {} started {} processes, which are a rank each; leave "
-                      "--devices out",
-                      options.devices, processes->launcher(), processes->size()));
-}
-
 DeviceKind kind_of(const CommonOptions& options) {
   (void)exec::capability_limit();  // A mistake is told on the CPU, too.
-  check_choice("--device", options.device, {"auto", "cpu", "cuda"}, {});
+  check_choice("--device", options.device_name, {"auto", "cpu", "cuda"}, {});
   const auto* processes = team::Processes::current();
   const bool is_on_hosts = processes != nullptr && processes->hosts() > 1;
-  const bool cuda = options.device == "cuda" ||
-                    (options.device == "auto" && !is_on_hosts && exec::cuda_device_count() > 0);
+  const bool cuda =
+      options.device_name == "cuda" ||
+      (options.device_name == "auto" && !is_on_hosts && exec::cuda_device_count() > 0);
   const DeviceKind kind = cuda ? DeviceKind::cuda : DeviceKind::cpu;
-  check_processes(options, kind);
+  api::check_processes(options, kind);
   return kind;
 }
 
@@ -58,26 +41,20 @@ RunInfo info_of(const warren::Session& session, const CommonOptions& options) {
   return info;
 }
 
-/// Whether kernels of the command run until a search is over.
-bool runs_programs(const std::string& command) {
-  constexpr std::array<std::string_view, 8> kThese = {"bfs", "sssp", "cc",        "pagerank",
-                                                      "bc",  "core", "triangles", "info"};
-  return std::ranges::find(kThese, command) != kThese.end();
-}
-
 warren::Session session_of(const CommonOptions& options) {
-  SessionOptions session;
+  SessionOptions session = options;
   session.device = kind_of(options);
-  session.devices = options.devices;
-  session.threads = options.threads;
-  session.share_devices = options.share_devices;
-  session.side_by_side = options.side_by_side;
-  session.no_peer = options.no_peer;
-  if (session.device == DeviceKind::cuda) session.slice_milliseconds = options.slice_milliseconds;
+  if (session.device == DeviceKind::cpu) session.slice_milliseconds = 0.0;
   return warren::Session(session);
 }
 
 }  // namespace
+
+bool traverses(const std::string& command) {
+  constexpr std::array<std::string_view, 7> kThese = {"bfs", "sssp", "cc",       "pagerank",
+                                                      "bc",  "core", "triangles"};
+  return std::ranges::find(kThese, command) != kThese.end();
+}
 
 int ranks_of(const CommonOptions& options) {
   const auto* processes = team::Processes::current();
@@ -97,20 +74,12 @@ Session::Session(const std::string& command, const CommonOptions& options)
     warn_without_effect(options, {"--share-devices", "--side-by-side"},
                         "ranks share GPUs, and this run has none");
     warn_without_effect(options, {"--slice-ms"}, "kernels of GPUs leave, and this run has none");
-  } else if (!runs_programs(command)) {
+  } else if (!traverses(command) && command != "info") {
     warn_without_effect(options, {"--slice-ms"}, "this command's kernels are short");
   }
   if (ranks() == 1)
     warn_without_effect(options, {"--no-peer"}, "one rank has no others (--devices)");
   json_ = Json::parse(to_json(command, ran_));
-}
-
-const exec::Device& Session::host() const {
-  const auto* processes = team::Processes::current();
-  if (!host_)
-    host_ = exec::Device::cpu(processes != nullptr ? processes->threads(options_.threads)
-                                                   : options_.threads);
-  return *host_;
 }
 
 void Session::settle_devices(const traverse::DeviceChoice& choice) {
@@ -153,10 +122,22 @@ void Session::finish() {
   (void)file.commit();
 }
 
-ExitStatus verification_status(const RunInfo& info, const std::string& what) {
-  if (!info.verdict || info.verdict->correct) return ExitStatus::done;
-  print_error(what.empty() ? info.verdict->message
-                           : fmt::format("{}: {}", what, info.verdict->message));
+ExitStatus Session::end(const std::string& json, const std::string& text,
+                        const std::string& wrong) {
+  add(json);
+  print("{}", text);
+  finish();
+  return status_of(wrong);
+}
+
+std::string fault_of(const RunInfo& info, const std::string& what) {
+  if (!info.verdict || info.verdict->correct) return {};
+  return what.empty() ? info.verdict->message : fmt::format("{}: {}", what, info.verdict->message);
+}
+
+ExitStatus status_of(const std::string& wrong) {
+  if (wrong.empty()) return ExitStatus::done;
+  print_error(wrong);
   return ExitStatus::not_verified;
 }
 

@@ -23,6 +23,8 @@ namespace warren::app {
 
 using Json = nlohmann::ordered_json;
 
+/// Whether the command's kernels run until a search is over, on lists of neighbours.
+[[nodiscard]] bool traverses(const std::string& command);
 /// The ranks that a command has: the processes that a launcher started, or what --devices says.
 [[nodiscard]] int ranks_of(const CommonOptions& options);
 
@@ -46,10 +48,15 @@ class Session {
   [[nodiscard]] const warren::Session& library() const { return library_; }
   /// What they run on.
   [[nodiscard]] const RunInfo& ran() const { return ran_; }
-  /// The host's threads, for all that is not the team's work and no call of the library's. Of one
-  /// caller at a time.
-  [[nodiscard]] exec::ThreadPool& pool() const { return host().pool(); }
-  [[nodiscard]] const exec::Device& host() const;
+
+  /// Options of a measurement: by --seed, --repeat times, on the session.
+  template <class Options>
+  [[nodiscard]] Options timed(Options options) const {
+    options.seed = options_.seed;
+    options.repeat = options_.repeat;
+    if constexpr (requires { options.session; }) options.session = library_;
+    return options;
+  }
 
   /// Each file that the run reads or writes is told, before the work begins; see RunFiles.
   /// Of several processes the first one writes.
@@ -80,19 +87,22 @@ class Session {
 
   /// Writes the text, the JSON object and the trace. Called once, at the end.
   void finish();
+  /// Adds a report, prints its lines, and finishes. `wrong`: what a check found; empty: nothing.
+  [[nodiscard]] ExitStatus end(const std::string& json, const std::string& text,
+                               const std::string& wrong = {});
 
  private:
   CommonOptions options_;
   mutable RunFiles files_;  ///< Which the run's parts tell.
   warren::Session library_;
   RunInfo ran_;
-  mutable std::optional<exec::Device> host_;  ///< Made when it is first needed.
   Json json_ = Json::object();
   std::string text_;
 };
 
-/// not_verified, with a line on standard error that begins with `what` if it is something, for a
-/// verdict that the result is wrong.
-[[nodiscard]] ExitStatus verification_status(const RunInfo& info, const std::string& what = {});
+/// Why a result is wrong, behind `what`; empty where it is right, or was not to be verified.
+[[nodiscard]] std::string fault_of(const RunInfo& info, const std::string& what = {});
+/// not_verified, with a line on standard error, for what a check found; empty: done.
+[[nodiscard]] ExitStatus status_of(const std::string& wrong);
 
 }  // namespace warren::app

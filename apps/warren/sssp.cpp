@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren sssp: shortest paths from one vertex or several.
-#include <optional>
 #include <string>
 
 #include "warren/core/error.hpp"
@@ -14,8 +13,7 @@ namespace {
 
 struct SsspCommand : TraversalCommand {
   SearchOptions search;
-  std::optional<double> cutoff;
-  std::optional<double> delta;
+  SsspOptions sssp;  ///< What the algorithm takes; where it runs is left out.
 };
 
 /// Before the work begins, in the user's ids.
@@ -35,8 +33,8 @@ void check_weights(const SsspCommand& command, const TraversalGraph& input) {
 
 ExitStatus run_sssp(const SsspCommand& command) {
   check_traversal_options(command.traversal);
-  require(command.delta.value_or(1.0) > 0.0,
-          fmt::format("--delta {}: give a number above 0", command.delta.value_or(0.0)));
+  require(command.sssp.delta > 0.0 || !command.common.is_given("--delta"),
+          fmt::format("--delta {}: give a number above 0", command.sssp.delta));
   Session session("sssp", command.common);
   const TraversalGraph input(session, command,
                              {.weights = true,
@@ -53,11 +51,9 @@ ExitStatus run_sssp(const SsspCommand& command) {
   check_weights(command, input);
   warn_of_cache(session, command.traversal);
   session.warn_of_seed(input.is_drawn() || command.search.sources > 0);
-  check_search(command.search, command.traversal.mode, command.cutoff ? "--cutoff" : nullptr,
+  check_search(command.search, command.traversal.mode, command.sssp.cutoff ? "--cutoff" : nullptr,
                input.names());
-  auto options = input.call<SsspOptions>();
-  options.delta = command.delta.value_or(0.0);
-  options.cutoff = command.cutoff;
+  auto options = input.call(command.sssp);
   const auto results = search(session, command, input, options,
                               [&](bool /*is_first*/) { return sssp(input.graph(), options); });
   return report(session, command, input, options, results, "shortest paths");
@@ -72,9 +68,9 @@ void add_sssp(CLI::App& program, Action& action) {
       "  warren sssp grid:1000x1000 --weights uniform:1:64 --source 0 --json -",
       run_sssp);
   add_search_options(sssp, command.search);
-  add_real(sssp, "--cutoff", command.cutoff, "Search no farther than this distance", "X", 0.0,
+  add_real(sssp, "--cutoff", command.sssp.cutoff, "Search no farther than this distance", "X", 0.0,
            1e300);
-  add_real(sssp, "--delta", command.delta,
+  add_real(sssp, "--delta", command.sssp.delta,
            "Width of a bin of distances (default: by the mean weight and degree)", "D", 0.0, 1e300);
   add_options(sssp, command);
 }

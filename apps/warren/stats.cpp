@@ -9,12 +9,7 @@
 namespace warren::app {
 namespace {
 
-struct StatsCommand {
-  CommonOptions common;
-  GraphOptions graph;
-};
-
-ExitStatus run_stats(const StatsCommand& command) {
+ExitStatus run_stats(const GraphCommand& command) {
   Session session("stats", command.common);
   const api::GraphPlace input = find_graph(session, command.graph);
   const warren::Graph graph =
@@ -28,17 +23,14 @@ ExitStatus run_stats(const StatsCommand& command) {
   });
 
   describe_graph(session, command.graph, graph.vertices(), graph.edges());
-  session.add(to_json(names, statistics));
-  session.print("{}", to_text(names, statistics));
-  session.finish();
-  return ExitStatus::done;
+  return session.end(to_json(names, statistics), to_text(names, statistics));
 }
 
 }  // namespace
 
 void add_stats(CLI::App& program, Action& action) {
   const auto [stats, command] =
-      add_command<StatsCommand>(program, action, "stats", "Counts and degrees of a graph",
+      add_command<GraphCommand>(program, action, "stats", "Counts and degrees of a graph",
                                 "Example:\n  warren stats debian", run_stats);
   add_graph_options(stats, command.graph);
   add_common_options(stats, command.common);

@@ -6,87 +6,62 @@
 #include <fmt/format.h>
 
 #include "warren/api/dataset_name.hpp"
+#include "warren/api/restored.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
-#include "warren/dataset/folders.hpp"
 
 #include "option_rules.hpp"
 
 namespace warren::app {
 namespace {
 
-struct Loaded {
-  graph::Graph graph;
-  learn::Dataset dataset;
-  std::vector<std::string> names;  ///< Of the vertices, where there are some.
-};
+std::string value_of(const CLI::App& command, const std::string& option) {
+  const CLI::Option* found = command.get_option_no_throw(option);
+  return found == nullptr || found->results().empty() ? "" : found->results().front();
+}
 
-/// Of a public set as its authors publish it, whose files have one form and whose vertices are
-/// numbered.
-void refuse_file_options(const Session& session, const std::string& dataset) {
-  for (const char* option :
-       {"--format", "--ids", "--headings", "--id-map", "--one-based", "--compact"}) {
-    require(
-        !session.options().is_given(option),
-        fmt::format("{}: it is for graph files, and {} is a public dataset in the form that its "
-                    "authors publish: leave it out",
-                    option, dataset));
+void restore(CLI::App& command, const std::string& folder, const std::string& name,
+             const std::string& value) {
+  CLI::Option* option = command.get_option_no_throw("--" + name);
+  if (option == nullptr || value.empty() || value == "false" || value == "auto") return;
+  option->clear();
+  try {
+    option->add_result(value);
+    option->run_callback();
+  } catch (const CLI::ParseError& error) {
+    throw InputError(fmt::format("{}: what its checkpoint keeps of the options is damaged: {}",
+                                 folder, error.what()));
   }
+  // The value stays, and the command line has not given it.
+  option->clear();
 }
 
-graph::Graph read_public(Session& session, const api::DatasetPlace& place,
-                         const GraphOptions& options, bool wants_weights) {
-  refuse_file_options(session, options.graph);
-  graph::BuildOptions build;
-  build.symmetrize = options.symmetrize;
-  build.drop_self_loops = options.drop_self_loops;
-  build.keep_duplicates = options.keep_duplicates;
-  build.sum_duplicates = options.sum_duplicates;
-  graph::Graph graph = api::read_public_graph(place, build, session.pool());
-  if (wants_weights) set_weights(graph, options, session);
-  return graph;
+warren::DatasetOptions library_options(const DatasetOptions& options, std::uint64_t seed) {
+  return {options.graph.reading(seed), options.features, options.classes, options.labels};
 }
 
-/// Of a folder, its vertices' names, too.
-Loaded read_own(Session& session, const api::DatasetPlace& place, GraphOptions options,
-                const api::Needs& needs) {
-  if (place.form == api::DatasetForm::folder) {
-    require(options.format.empty(),
-            fmt::format("--format: it says what a graph file holds, and {} is a folder, whose file "
-                        "graph.* says it by its name: leave it out",
-                        options.graph));
-    options.graph = place.folder;
-  }
-  const api::GraphPlace input = find_graph(session, options);
-  const warren::Graph graph =
-      load_graph(session, input, options, needs.weights,
-                 needs.negative_weights ? WeightRange::any : WeightRange::not_negative);
-  if (graph.are_names_ids()) api::check_order_of_words(input.path, input.names, graph.names());
-  Loaded loaded;
-  loaded.graph = graph.csr();
-  if (!input.names.empty()) loaded.names = learn::read_names(input.names);
-  return loaded;
-}
-
-Loaded load(Session& session, const DatasetOptions& options, const api::Needs& needs) {
-  const learn::Contents contents =
-      needs.unlabelled ? learn::Contents::features : learn::Contents::all;
-  const api::DatasetPlace place = api::find_dataset(options.graph.graph);
-  const bool is_drawn = place.form == api::DatasetForm::generator;
-  require(is_drawn || (options.features == 0 && options.classes == 0),
-          "--features and --classes are for generated graphs; a dataset has its own");
-  require(!is_drawn || options.labels == "auto",
-          "--labels is for datasets: a generated graph has classes");
-  Loaded loaded;
-  if (!place.is_public()) loaded = read_own(session, place, options.graph, needs);
-  const auto progress = session.progress("reading " + options.graph.graph);
-  if (place.is_public()) loaded.graph = read_public(session, place, options.graph, needs.weights);
-  loaded.dataset =
-      is_drawn ? api::draw_contents(loaded.graph.vertices, options.features, options.classes,
-                                    session.options().seed, contents, session.pool())
-               : api::read_contents(place, loaded.graph.vertices, contents,
-                                    api::label_form(options.labels));
-  return loaded;
+Dataset::Parts read_parts(Session& session, const DatasetOptions& options,
+                          const api::Needs& needs) {
+  const std::string& dataset = options.graph.graph;
+  require(options.graph.id_map.empty() || !api::find_dataset(dataset).is_public(),
+          fmt::format("--id-map: it is for graph files, and {} is a public dataset in the form "
+                      "that its authors publish: leave it out",
+                      dataset));
+  auto progress = session.progress("reading " + dataset);
+  // A reader of graphs shows what it does itself.
+  const auto read_graph = [&](const std::string& name, const ReadOptions& /*options*/) {
+    progress.reset();
+    GraphOptions own = options.graph;
+    own.graph = name;
+    warren::Graph graph =
+        load_graph(session, find_graph(session, own), own, needs.weights,
+                   needs.negative_weights ? WeightRange::any : WeightRange::not_negative);
+    progress = session.progress("reading " + dataset);
+    return graph;
+  };
+  return api::read_parts(dataset, library_options(options, session.options().seed),
+                         needs.unlabelled ? learn::Contents::features : learn::Contents::all,
+                         read_graph);
 }
 
 }  // namespace
@@ -115,41 +90,53 @@ void add_dataset_options(CLI::App& command, DatasetOptions& options) {
   add_reorder(command, options.reorder);
 }
 
-warren::DatasetOptions library_options(const DatasetOptions& options, std::uint64_t seed) {
-  return {options.graph.reading(seed), options.features, options.classes, options.labels};
+bool restore_options(CLI::App& command, const std::string& folder, const learn::Settings& stored) {
+  api::RestoringCall call{
+      .folder = folder,
+      .graph = value_of(command, "graph"),
+      .mode = value_of(command, "--mode"),
+      .purpose = command.get_name() == "predict" ? learn::Purpose::predict : learn::Purpose::resume,
+      .given = {},
+      .allows_changes = command.count("--allow-changes") != 0};
+  for (const auto& [name, value] : stored) call.given[name] = value_of(command, "--" + name);
+  const api::Restored restored = api::restored(stored, call);
+  for (const auto& [name, value] : restored.settings) restore(command, folder, name, value);
+  return restored.has_changes;
 }
 
-TrainInput::TrainInput(Session& session, const DatasetOptions& options, const api::Needs& needs) {
+learn::Settings input_settings(const DatasetOptions& options, std::uint64_t seed) {
+  learn::Settings settings =
+      api::input_settings(options.graph.graph, library_options(options, seed));
+  settings["normalize"] = options.normalize;
+  settings["reorder"] = options.reorder;
+  return settings;
+}
+
+api::TrainingData read_training_data(Session& session, const DatasetOptions& options,
+                                     const api::Needs& needs) {
   const api::Preparation how{.normalize = options.normalize,
                              .method = options.method,
                              .reorder = options.reorder,
-                             .name = options.graph.graph,
-                             .is_generated = options.features != 0,
-                             .dense = needs.dense,
-                             .links = needs.links,
                              .ranks = session.ranks(),
                              .seed = session.options().seed};
   api::check(how);
-  (void)api::label_form(options.labels);
   require(options.graph.weights.empty() || needs.weights,
           "--weights: this model's edges count 1 each; weights are for train --edge-weights, which "
           "sums over neighbours by them, and train --mode sampled --weighted, which draws by them");
   require(!needs.links || options.labels == "auto", "--labels: links are learnt without labels");
-  Loaded loaded = load(session, options, needs);
-  require(!needs.weights || loaded.graph.weight_type != graph::WeightType::none,
+  Dataset::Parts parts = read_parts(session, options, needs);
+  require(!needs.weights || parts.graph.is_weighted(),
           fmt::format("{}: its edges have no weights, and {}; --weights uniform:LO:HI draws some",
                       options.graph.graph, api::reason_of_weights(needs)));
-  describe_graph(session, options.graph, loaded.graph.vertices, loaded.graph.edges());
+  describe_graph(session, options.graph, parts.graph.vertices(), parts.graph.edges());
   session.json()["method"] = options.method;
   session.json()["reorder"] = options.reorder;
-  if (needs.unlabelled) learn::drop_labels(loaded.dataset, *needs.unlabelled);
-  for (const std::string& warning : loaded.dataset.warnings) log_warning(warning);
-  const auto progress = session.progress("preparing");
-  static_cast<api::TrainingData&>(*this) =
-      api::prepare(std::move(loaded.graph), std::move(loaded.dataset), how, session.pool());
-  for (const std::string& warning : warnings) log_warning(warning);
-  warnings.clear();
-  names = std::move(loaded.names);
+  for (const std::string& warning : parts.content.warnings) log_warning(warning);
+  api::TrainingData data = session.during("preparing", [&] {
+    return api::ready_data(std::move(parts), how, needs, session.library());
+  });
+  for (const std::string& warning : std::exchange(data.warnings, {})) log_warning(warning);
+  return data;
 }
 
 }  // namespace warren::app

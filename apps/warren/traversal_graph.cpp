@@ -7,15 +7,11 @@ namespace {
 WhereOptions where_of(const Session& session, const TraversalOptions& traversal,
                       const std::string& method) {
   WhereOptions where;
-  where.mode = traversal.mode == "auto"   ? Mode::automatic
-               : traversal.mode == "sync" ? Mode::synchronous
-                                          : Mode::asynchronous;
-  where.edges = traversal.edges == "device" ? Edges::device
-                : traversal.edges == "host" ? Edges::host
-                : traversal.edges == "file" ? Edges::file
-                                            : Edges::compressed_host;
-  where.placement = {traversal.method.empty() ? method : traversal.method, session.options().seed,
-                     traversal.cache, traversal.device_memory, traversal.host_memory};
+  where.mode = traversal.mode_value();
+  where.edges = traversal.edges_value();
+  where.placement = traversal;
+  where.placement.seed = session.options().seed;
+  if (traversal.method.empty()) where.placement.method = method;
   where.session = session.library();
   return where;
 }

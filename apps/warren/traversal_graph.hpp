@@ -18,9 +18,7 @@ namespace warren::app {
 void warn_of_cache(const Session& session, const TraversalOptions& traversal);
 
 /// What commands on a graph that is traversed take.
-struct TraversalCommand {
-  CommonOptions common;
-  GraphOptions graph;
+struct TraversalCommand : GraphCommand {
   TraversalOptions traversal;
 };
 void add_options(CLI::App& parser, TraversalCommand& command);
@@ -53,10 +51,10 @@ class TraversalGraph {
   void describe(Session& session, const TraversalCommand& command) const;
 
   [[nodiscard]] const WhereOptions& where() const { return where_; }
-  /// Options of a call: where it runs, and the timed runs that --repeat and --verify want.
+  /// Options of a call: what the algorithm takes, where it runs, and the timed runs that --repeat
+  /// and --verify want.
   template <class Options>
-  [[nodiscard]] Options call() const {
-    Options options;
+  [[nodiscard]] Options call(Options options = {}) const {
     if constexpr (requires { options.mode; }) options.mode = where_.mode;
     options.edges = where_.edges;
     options.placement = where_.placement;
@@ -77,16 +75,17 @@ class TraversalGraph {
 /// Where the arrays of a result are wanted that is printed, and written where that is asked for.
 [[nodiscard]] ResultArrays arrays_of(const Session& session, const TraversalOptions& traversal);
 
-/// Writes and tells what a call found, whose document is `json`, and ends the command's output.
+/// Writes and tells what a call found, whose document is `json`, and ends the command. `wrong`:
+/// what stands before the check's message.
 template <class Result>
-void tell(Session& session, const TraversalCommand& command, const TraversalGraph& input,
-          const Result& result, const std::string& json) {
+[[nodiscard]] ExitStatus tell(Session& session, const TraversalCommand& command,
+                              const TraversalGraph& input, const Result& result,
+                              const std::string& json, const std::string& wrong) {
   const std::string& output = command.traversal.output;
   if (!output.empty()) save(input.names(), result, output);
   input.describe(session, command);
-  session.add(json);
-  if (session.prints()) session.print("{}", to_text(input.names(), result));
-  session.finish();
+  return session.end(json, session.prints() ? to_text(input.names(), result) : "",
+                     fault_of(result.info, wrong));
 }
 
 }  // namespace warren::app

@@ -17,6 +17,7 @@
 #include "warren/graph/transform.hpp"
 #include "warren/team/processes.hpp"
 
+#include "api/library_words.hpp"
 #include "api/memory_limit.hpp"
 
 namespace warren::api {
@@ -140,12 +141,10 @@ Place place_of(const Teams& teams, const std::optional<DeviceKind>& device, int 
 
 Call::Call(const Graph& graph, const CallOptions& options)
     : graph_(graph), options_(options), teams_(session_of(options.session).teams()) {
-  require(options.mode != Mode::asynchronous || options.edges != Edges::compressed_host,
-          "mode asynchronous reads plain lists: place the edges on the device or the host");
   require(options.edges != Edges::file,
           "edges: this call reads no lists from a file; bfs, components and pagerank do: place the "
           "edges on the device or the host");
-  check_placement(options.edges, options.placement, options.run);
+  check_placement(options.mode, options.edges, options.placement, options.run);
   const auto* processes = team::Processes::current();
   require(options.mode != Mode::asynchronous || processes == nullptr || processes->hosts() == 1,
           "mode asynchronous has no form for ranks on several hosts yet: take the synchronous one, "
@@ -320,13 +319,9 @@ void Call::on_team(const std::function<void(team::Team&)>& work) {
   });
 }
 
-void check_placement(Edges edges, const PlacementOptions& placement, const RunOptions& run) {
-  if (!placement.method.empty())
-    check_choice("method", placement.method, {"ranges", "random", "degree", "rabbit", "metis"});
-  require(!placement.cache || edges != Edges::device,
-          "cache: it is for lists that lie in host memory; place the edges on the host");
-  require(placement.cache.value_or(0) == 0 || edges == Edges::host,
-          "cache: it holds plain lists, and no compressed ones; place the edges on the host");
+void check_placement(Mode mode, Edges edges, const PlacementOptions& placement,
+                     const RunOptions& run) {
+  told_in_library_words([&] { check_lists(mode, edges, placement); });
   require(
       run.repeat >= 0,
       fmt::format("repeat: got {}, expected a number of timed runs, or 0 for one run", run.repeat));

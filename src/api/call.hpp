@@ -193,7 +193,8 @@ class Call {
 };
 
 /// Throws UsageError for options that do not go together.
-void check_placement(Edges edges, const PlacementOptions& placement, const RunOptions& run);
+void check_placement(Mode mode, Edges edges, const PlacementOptions& placement,
+                     const RunOptions& run);
 
 /// The form that runs; `known` is what an earlier search in automatic mode chose.
 [[nodiscard]] bool is_async(Mode mode, const std::optional<traverse::ModeChoice>& known);

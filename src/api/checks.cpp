@@ -20,6 +20,26 @@ void check_choice(const std::string& option, const std::string& value,
                                did_you_mean(value, available), fmt::join(available, ", ")));
 }
 
+void check_method(const std::string& method) {
+  check_choice("--method", method, {"ranges", "random", "degree", "rabbit", "metis"});
+}
+
+void check_lists(Mode mode, Edges edges, const PlacementOptions& placement) {
+  const bool are_plain = edges == Edges::device || edges == Edges::host;
+  const std::string& method = placement.method;
+  require(mode != Mode::asynchronous || are_plain,
+          "--mode async reads plain lists in memory: give --edges device or host");
+  require(edges != Edges::file || method.empty() || method == "ranges",
+          fmt::format("--method {}: lists are read in the file's order; leave it out with --edges "
+                      "file",
+                      method));
+  require(!placement.cache || edges != Edges::device,
+          "--cache is for lists that live elsewhere: give --edges host too");
+  require(placement.cache.value_or(0) == 0 || edges == Edges::host,
+          "--cache holds plain lists: give --edges host, as no compressed ones are held");
+  if (!method.empty()) check_method(method);
+}
+
 void check_repeat(int repeat) {
   require(repeat >= 0,
           fmt::format("repeat: got {}, expected a number of timed runs, or 0", repeat));

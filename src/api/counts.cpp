@@ -12,11 +12,9 @@ namespace {
 using api::Call;
 using api::RankGraph;
 
-void check_plain(const char* what, Edges edges) {
+void check_plain(const std::string& what, Edges edges) {
   require(edges != Edges::compressed_host,
-          fmt::format("edges: {} are found in plain lists; place the edges on the device or the "
-                      "host",
-                      what));
+          what + " cannot walk compressed lists: place the edges on the device or in host memory");
 }
 
 /// Where a call makes its array: one that is only checked, in host memory.

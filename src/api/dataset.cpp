@@ -9,6 +9,7 @@
 
 #include "warren/api/dataset_name.hpp"
 #include "warren/api/graph_name.hpp"
+#include "warren/api/training.hpp"
 #include "warren/core/error.hpp"
 #include "warren/dataset/folders.hpp"
 
@@ -20,42 +21,60 @@ namespace warren {
 namespace {
 
 template <class Work>
-void with_threads(Work&& work) {
-  Session::standard().teams()->on_host(std::forward<Work>(work));
+void with_threads(const ReadOptions& options, Work&& work) {
+  api::session_of(options.session).teams()->on_host(std::forward<Work>(work));
+}
+
+/// Of a public set as its authors publish it, whose files have one form and whose vertices are
+/// numbered.
+void refuse_file_options(const std::string& name, const ReadOptions& options) {
+  const std::pair<const char*, bool> of_files[] = {{"--format", !options.format.empty()},
+                                                   {"--ids", options.are_words},
+                                                   {"--headings", options.has_headings.has_value()},
+                                                   {"--one-based", options.one_based},
+                                                   {"--compact", options.compact}};
+  for (const auto& [option, is_given] : of_files)
+    require(
+        !is_given,
+        fmt::format("{}: it is for graph files, and {} is a public dataset in the form that its "
+                    "authors publish: leave it out",
+                    option, name));
 }
 
 Graph read_public(const api::DatasetPlace& place, const std::string& name,
                   const ReadOptions& options) {
-  require(options.format.empty() && !options.one_based && !options.compact && !options.are_words &&
-              !options.has_headings,
-          fmt::format("{}: --format, --one-based, --compact, --ids and --headings are for graph "
-                      "files, and this is a public dataset in the form that its authors publish: "
-                      "leave them out",
-                      name));
+  refuse_file_options(name, options);
   const graph::BuildOptions build = api::build_options(options);
   const std::string weights = options.weights == "none" ? "" : options.weights;
   (void)api::parse_weights(weights, "--weights");
   graph::Graph graph;
-  with_threads([&](exec::ThreadPool& pool) {
+  with_threads(options, [&](exec::ThreadPool& pool) {
     graph = api::read_public_graph(place, build, pool);
     api::set_weights(graph, name, weights, "--weights", options.seed, pool);
   });
   return Graph(std::move(graph));
 }
 
-Graph read_folder(const api::DatasetPlace& place, const ReadOptions& options) {
+Graph read_folder(const api::DatasetPlace& place, const std::string& name,
+                  const ReadOptions& options, const api::ReadGraph& read_graph) {
   require(options.format.empty(),
           fmt::format("--format: it says what a graph file holds, and {} is a folder, whose file "
                       "graph.* says it by its name: leave it out",
-                      place.folder));
-  Graph graph = read(place.folder, options);
+                      name));
+  Graph graph = read_graph(place.folder, options);
   const learn::DatasetFolder files = learn::open_dataset(place.folder);
   // Names are ids that are words, else the lines of names.txt.
   if (!graph.names().empty()) api::check_order_of_words(files.graph, files.names, graph.names());
   return graph;
 }
 
-Dataset read_all(const std::string& name, const DatasetOptions& options) {
+}  // namespace
+
+namespace api {
+
+Dataset::Parts read_parts(const std::string& name, const DatasetOptions& options,
+                          std::optional<learn::Contents> contents, const ReadGraph& read_graph) {
+  if (!read_graph) return read_parts(name, options, contents, warren::read);
   const learn::LabelForm form = api::label_form(options.labels);
   const api::DatasetPlace place = api::find_dataset(name);
   const bool is_generated = place.form == api::DatasetForm::generator;
@@ -64,22 +83,25 @@ Dataset read_all(const std::string& name, const DatasetOptions& options) {
   require(!is_generated || options.labels == "auto",
           "--labels is for datasets: a generated graph has classes");
   const bool is_labelled = is_generated ? options.classes != 0 : api::has_labels(place);
-  const learn::Contents contents = is_labelled ? learn::Contents::all : learn::Contents::features;
-  Graph graph = is_generated        ? read(name, options.graph)
+  if (!contents) contents = is_labelled ? learn::Contents::all : learn::Contents::features;
+  Graph graph = is_generated        ? read_graph(name, options.graph)
                 : place.is_public() ? read_public(place, name, options.graph)
-                                    : read_folder(place, options.graph);
+                                    : read_folder(place, name, options.graph, read_graph);
   learn::Dataset content;
   if (is_generated) {
-    with_threads([&](exec::ThreadPool& pool) {
+    with_threads(options.graph, [&](exec::ThreadPool& pool) {
       content = api::draw_contents(graph.vertices(), options.features, options.classes,
-                                   options.graph.seed, contents, pool);
+                                   options.graph.seed, *contents, pool);
     });
   } else {
-    content = api::read_contents(place, graph.vertices(), contents, form);
+    content = api::read_contents(place, graph.vertices(), *contents, form);
   }
-  return Dataset({std::move(graph), std::move(content), name, is_generated,
-                  api::input_settings(name, options)});
+  return {std::move(graph), std::move(content), name, is_generated, input_settings(name, options)};
 }
+
+}  // namespace api
+
+namespace {
 
 void take_features(const DatasetArrays& arrays, learn::Dataset& content) {
   const std::uint64_t n = content.vertices, size = arrays.features.size();
@@ -145,7 +167,7 @@ void take_split(const char* name, std::span<const Vertex> vertices, learn::Split
 }  // namespace
 
 Dataset read_dataset(const std::string& name, const DatasetOptions& options) {
-  return api::told_in_library_words([&] { return read_all(name, options); });
+  return api::told_in_library_words([&] { return Dataset(api::read_parts(name, options)); });
 }
 
 Dataset make_dataset(const Graph& graph, const DatasetArrays& arrays) {

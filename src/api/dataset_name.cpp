@@ -75,6 +75,13 @@ learn::LabelForm label_form(const std::string& name) {
   return name == "several" ? learn::LabelForm::several : learn::LabelForm::automatic;
 }
 
+std::vector<std::string> vertex_names(const std::string& name) {
+  const DatasetPlace place = find_dataset(name);
+  if (place.form != DatasetForm::folder) return {};
+  const std::string path = learn::open_dataset(place.folder).names;
+  return path.empty() ? std::vector<std::string>{} : learn::read_names(path);
+}
+
 void check_order_of_words(const std::string& path, const std::string& names_path,
                           std::span<const std::string> words) {
   require(

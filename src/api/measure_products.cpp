@@ -304,7 +304,7 @@ ProductFigures measure(const State& matrix, const ProductOptions& options, Work&
 }  // namespace
 
 void check(const MatrixOptions& options) {
-  check_choice("--method", options.method, {"ranges", "random", "degree", "rabbit", "metis"});
+  check_method(options.method);
   check_choice("--reorder", options.reorder, {"none", "rabbit", "degree", "random"});
 }
 

@@ -162,9 +162,6 @@ PredictResult predict_with(const Dataset& dataset, const Model& model,
       .normalize = options.normalize.empty() ? stored("normalize") : options.normalize,
       .method = options.method,
       .reorder = options.reorder,
-      .name = "dataset",
-      .is_generated = dataset.is_generated(),
-      .dense = needs.dense,
       .seed = options.seed};
   api::check(how);
   require(!options.embeddings || (!facts.is_of_links && facts.model.layers > 1),

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program's ranks, and who of them says what.
 #include <chrono>
+#include <csignal>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string_view>
+#include <system_error>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "warren/api/program.hpp"
+#include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 #include "warren/core/printable.hpp"
 #include "warren/core/standard_streams.hpp"
+#include "warren/core/start_thread.hpp"
 #include "warren/core/stop.hpp"
 #include "warren/team/processes.hpp"
 
@@ -33,6 +39,11 @@ void print_error_line(const std::string& message) noexcept {
   } catch (const std::exception&) {
     write_standard_error("warren: error: there is no memory to say which\n");
   }
+}
+
+/// Of what only this rank may have met.
+int report_failure_here(ExitStatus status, const std::string& message) {
+  return report_failure(status, message + this_rank());
 }
 
 }  // namespace
@@ -109,6 +120,51 @@ void print_last_error(const std::string& message, int status) noexcept {
   if (!may_tell_end()) return;
   print_error_line(message);
   has_told_end(status);
+}
+
+int report_failure(ExitStatus status, const std::string& message) {
+  end_other_ranks(message);
+  print_last_error(message, static_cast<int>(status));
+  return static_cast<int>(status);
+}
+
+int report_failure(const std::function<std::string(const std::string& message)>& cure) {
+  const auto with_cure = [&](const std::string& message) {
+    return cure ? message + cure(message) : message;
+  };
+  if (const int signal = stop_signal(); signal != 0) {
+    print_last_error(interruption(signal), status_of_signal(signal));
+    return status_of_signal(signal);
+  }
+  try {
+    throw;
+  } catch (const ClosedPipeError&) {
+    return status_of_signal(SIGPIPE);  // Whoever read from it has had enough: no message.
+  } catch (const team::RefusedError&) {
+    // Rank 0 says why. A launcher ends it as soon as another rank has ended.
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return static_cast<int>(ExitStatus::unusable);
+  } catch (const UsageError& error) {
+    return report_failure(ExitStatus::unusable, error.what());
+  } catch (const InputError& error) {
+    return report_failure_here(ExitStatus::unusable, error.what());
+  } catch (const MemoryError& error) {
+    return report_failure_here(ExitStatus::not_enough_memory, with_cure(error.what()));
+  } catch (const ThreadError& error) {
+    return report_failure_here(ExitStatus::not_enough_memory, error.what());
+  } catch (const std::bad_alloc&) {
+    return report_failure_here(ExitStatus::not_enough_memory,
+                               with_cure("not enough memory on the host"));
+  } catch (const std::system_error& error) {
+    const bool is_memory = error.code() == std::errc::not_enough_memory;
+    return report_failure_here(
+        is_memory ? ExitStatus::not_enough_memory : ExitStatus::internal_failure, error.what());
+  } catch (const TeamError& error) {
+    if (is_one_of_several()) return status_of_other_rank();
+    return report_failure(ExitStatus::internal_failure, error.what());
+  } catch (const std::exception& error) {
+    return report_failure_here(ExitStatus::internal_failure, error.what());
+  }
 }
 
 }  // namespace warren

@@ -8,7 +8,6 @@
 
 #include "warren/api/checks.hpp"
 #include "warren/core/error.hpp"
-#include "warren/graph/transform.hpp"
 #include "warren/learn/dataset_mark.hpp"
 
 #include "api/graph_state.hpp"
@@ -21,12 +20,17 @@ TrainingData ready_data(const Dataset& dataset, const Preparation& how, const Ne
   teams.on_host([&](exec::ThreadPool& pool) {
     // Others are looked at where the layers' matrices are made.
     if (needs.weights && !needs.negative_weights) dataset.graph().state()->check_weights(pool);
-    graph::Graph graph = dataset.graph().csr();
-    if (!needs.weights) graph::drop_weights(graph);
-    learn::Dataset content = dataset.content();
-    if (needs.unlabelled) learn::drop_labels(content, *needs.unlabelled);
-    data = prepare(std::move(graph), std::move(content), how, pool);
+    data = prepare({dataset.graph(), dataset.content(), dataset.name(), dataset.is_generated(), {}},
+                   how, needs, pool);
   });
+  return data;
+}
+
+TrainingData ready_data(Dataset::Parts parts, const Preparation& how, const Needs& needs,
+                        const Session& session) {
+  TrainingData data;
+  session.teams()->on_host(
+      [&](exec::ThreadPool& pool) { data = prepare(std::move(parts), how, needs, pool); });
   return data;
 }
 

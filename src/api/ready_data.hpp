@@ -7,13 +7,17 @@
 #include <vector>
 
 #include "warren/api/training.hpp"
+#include "warren/exec/thread_pool.hpp"
 
 #include "api/teams.hpp"
 
 namespace warren::api {
 
-/// The dataset cut for `how.ranks` ranks; unlabelled where `needs` says so. Throws as prepare(),
-/// and UsageError for weights that are negative or not finite.
+/// ready_data() by the threads of `pool`.
+[[nodiscard]] TrainingData prepare(Dataset::Parts parts, const Preparation& how, const Needs& needs,
+                                   exec::ThreadPool& pool);
+/// The same of a dataset that stays as it is. Throws UsageError for weights that are negative or
+/// not finite, too.
 [[nodiscard]] TrainingData ready_data(const Dataset& dataset, const Preparation& how,
                                       const Needs& needs, Teams& teams);
 

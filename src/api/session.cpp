@@ -14,6 +14,7 @@
 
 #include "api/array_memory.hpp"
 #include "api/interrupt.hpp"
+#include "api/library_words.hpp"
 #include "api/teams.hpp"
 
 namespace warren {
@@ -82,6 +83,23 @@ team::Sharing sharing(const SessionOptions& options) {
 
 }  // namespace
 
+void check_processes(const SessionOptions& options, DeviceKind kind) {
+  const auto* processes = team::Processes::current();
+  if (processes == nullptr) return;
+  require(kind == DeviceKind::cpu || processes->hosts() == 1,
+          fmt::format("--device cuda: GPUs of several hosts ({}) are not there yet; use --device "
+                      "cpu, or start all ranks on one host",
+                      processes->launcher()));
+  require(!options.no_peer,
+          fmt::format("--no-peer: {} started {} processes, which reach each other's memory; give "
+                      "--devices to one process",
+                      processes->launcher(), processes->size()));
+  require(options.devices == 0 || options.devices == processes->size(),
+          fmt::format("--devices {}: {} started {} processes, which are a rank each; leave "
+                      "--devices out",
+                      options.devices, processes->launcher(), processes->size()));
+}
+
 std::uint64_t next_owner() {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
@@ -92,13 +110,7 @@ Teams::Teams(const SessionOptions& options)
   team::TeamOptions team;
   team.kind = kind_;
   team.ranks = options.devices == 0 ? 1 : options.devices;
-  if (const auto* processes = team::Processes::current()) {
-    require(team.kind == exec::DeviceKind::cpu || processes->hosts() == 1,
-            "device: ranks on several hosts run on the CPU; GPUs are not there yet");
-    require(options.devices == 0 || options.devices == processes->size(),
-            fmt::format("devices: got {}, but each of {} processes is a rank ({}): leave it out",
-                        options.devices, processes->size(), processes->launcher()));
-  }
+  told_in_library_words([&] { check_processes(options, kind_); });
   team.threads = options.threads;
   team.sharing = sharing(options);
   team.are_apart = options.no_peer;

@@ -80,7 +80,7 @@ void run_on_rank(const Graph& graph, const Options& options, RunInfo& info,
                  const std::function<StreamMemory(DeviceKind)>& need,
                  const std::function<void(team::Team&, const StreamCheck&)>& work) {
   const std::shared_ptr<Teams> teams = session_of(options.session).teams();
-  check_placement(Edges::file, options.placement, options.run);
+  check_placement(Mode::automatic, Edges::file, options.placement, options.run);
   const Place place = place_for(*teams, graph, options, info);
   check_host(file_of(graph), need(place.kind), options.placement.host_memory);
   const HostMemoryLimit host_limit(options.placement.host_memory);

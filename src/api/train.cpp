@@ -82,6 +82,16 @@ void train_on(team::Team& team, const TrainingJob& job, TrainingOutcome& outcome
   if (job.options.keeps_mark) outcome.model.emplace(trainer.model_file());
 }
 
+CheckpointStart::CheckpointStart(const TrainOptions& options) {
+  if (options.checkpoint.empty()) return;
+  if (is_first_process()) folder.emplace(options.checkpoint);
+  if (options.overwrite) return;
+  if (options.resume && learn::has_state(options.checkpoint))
+    stored = learn::read_state_settings(options.checkpoint);
+  else
+    learn::check_is_free(options.checkpoint);
+}
+
 TrainingOutcome run_training(const Session& session, const TrainingJob& job) {
   TrainingOutcome outcome;
   const SessionRanks ranks(session, std::nullopt, 0, true);
@@ -92,21 +102,6 @@ TrainingOutcome run_training(const Session& session, const TrainingJob& job) {
 }  // namespace api
 
 namespace {
-
-/// Of a rank's GPU; 0 on the CPU.
-std::uint64_t gpu_memory(const RunInfo& info) {
-  return info.device == DeviceKind::cuda ? exec::Device::cuda(0).memory().total : 0;
-}
-
-/// The settings of a state that is gone on from; nothing where there is none. Throws UsageError
-/// where a model would be lost, or options are others.
-std::optional<learn::Settings> take_up(const TrainOptions& options) {
-  if (options.checkpoint.empty() || options.overwrite) return std::nullopt;
-  if (options.resume && learn::has_state(options.checkpoint))
-    return learn::read_state_settings(options.checkpoint);
-  learn::check_is_free(options.checkpoint);
-  return std::nullopt;
-}
 
 void check_data(const Dataset& dataset, const api::Needs& needs) {
   require(needs.unlabelled || dataset.is_labelled(),
@@ -125,17 +120,11 @@ TrainResult train_with(const Dataset& dataset, const TrainOptions& options) {
   api::Preparation how{.normalize = options.normalize,
                        .method = options.method,
                        .reorder = options.reorder,
-                       .name = dataset.name().empty() ? "dataset" : dataset.name(),
-                       .is_generated = dataset.is_generated(),
-                       .dense = needs.dense,
-                       .links = needs.links,
                        .seed = options.seed};
   api::check(how);
   check_data(dataset, needs);
-  std::optional<learn::CheckpointFolder> folder;
-  if (!options.checkpoint.empty() && is_first_process()) folder.emplace(options.checkpoint);
-  const auto stored = take_up(options);
-  if (stored) {
+  const api::CheckpointStart start(options);
+  if (const auto& stored = start.stored) {
     const auto normalize = stored->find("normalize");
     if (how.normalize == "auto" && normalize != stored->end()) how.normalize = normalize->second;
     train.inputs["normalize"] = how.normalize;
@@ -148,15 +137,10 @@ TrainResult train_with(const Dataset& dataset, const TrainOptions& options) {
                                    .session = options.session});
   how.ranks = call.info.devices;
   api::TrainingData data = api::ready_data(dataset, how, needs, call.teams());
-  train.inputs["normalize"] = data.normalize;
-  api::fit_to(data, options, how.ranks, gpu_memory(call.info), train);
-  learn::ModelOptions sized = train.model;
-  sized.features = data.dataset.width;
-  sized.classes = data.dataset.classes;
-  learn::check(sized);
-  const learn::MemoryPlan plan = api::in_library_words(api::plan_training(data, train));
+  const learn::MemoryPlan plan =
+      api::in_library_words(api::fit_to(data, options, call.info, train));
   const api::TrainingJob job{
-      data, train, plan, stored.has_value(), options.predictions, options.progress};
+      data, train, plan, start.stored.has_value(), options.predictions, options.progress};
   api::TrainingOutcome outcome;
   call.on_team([&](team::Team& team) { api::train_on(team, job, outcome); });
   for (const learn::EpochRecord& epoch : outcome.epochs) call.info.seconds += epoch.seconds;

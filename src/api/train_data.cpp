@@ -12,6 +12,8 @@
 #include "warren/graph/reorder.hpp"
 #include "warren/graph/transform.hpp"
 
+#include "api/ready_data.hpp"
+
 namespace warren::api {
 namespace {
 
@@ -21,10 +23,10 @@ constexpr double kDenseShare = 0.15;
 /// Rows of dense features with negative elements are not shares of anything: divided by their
 /// sizes' sum they are left so small that nothing is learnt from them. A generator's are drawn as
 /// they are meant to be.
-std::string normalization(const Preparation& how, TrainingData& data) {
+std::string normalization(const Preparation& how, bool is_generated, TrainingData& data) {
   if (how.normalize == "none") return "none";
   const auto negative = learn::first_negative(data.dataset);
-  if (how.normalize == "auto") return how.is_generated || negative ? "none" : "rows";
+  if (how.normalize == "auto") return is_generated || negative ? "none" : "rows";
   if (negative)
     data.warnings.push_back(fmt::format(
         "--normalize rows: feature {} of vertex {} is {}: rows with negative features are divided "
@@ -39,18 +41,22 @@ std::string normalization(const Preparation& how, TrainingData& data) {
 
 void check(const Preparation& how) {
   check_choice("--normalize", how.normalize, {"auto", "rows", "none"});
-  check_choice("--method", how.method, {"ranges", "random", "degree", "rabbit", "metis"});
+  check_method(how.method);
   check_choice("--reorder", how.reorder, {"none", "rabbit", "degree", "random"});
 }
 
-TrainingData prepare(graph::Graph graph, learn::Dataset dataset, const Preparation& how,
+TrainingData prepare(Dataset::Parts parts, const Preparation& how, const Needs& needs,
                      exec::ThreadPool& pool) {
   const TraceSpan span("order and cut", 0);
+  // What is made of the graph takes its place.
+  graph::Graph graph = Graph(std::move(parts.graph)).csr();
+  if (!needs.weights) graph::drop_weights(graph);
   TrainingData data;
-  data.dataset = std::move(dataset);
-  data.normalize = normalization(how, data);
+  data.dataset = std::move(parts.content);
+  if (needs.unlabelled) learn::drop_labels(data.dataset, *needs.unlabelled);
+  data.normalize = normalization(how, parts.is_generated, data);
   if (data.normalize == "rows") learn::normalize_rows(data.dataset);
-  learn::make_dense(data.dataset, how.dense ? 0.0 : kDenseShare);
+  learn::make_dense(data.dataset, needs.dense ? 0.0 : kDenseShare);
 
   const auto order = graph::make_order(graph, how.reorder, how.seed, pool);
   if (!order.empty()) graph = graph::relabel(graph, order.span(), pool);
@@ -68,9 +74,10 @@ TrainingData prepare(graph::Graph graph, learn::Dataset dataset, const Preparati
   graphs.in = is_symmetric
                   ? graphs.out
                   : std::make_shared<const graph::Graph>(graph::transpose(*graphs.out, pool));
-  if (how.links) {
+  if (needs.links) {
+    const std::string name = parts.name.empty() ? "dataset" : parts.name;
     data.links = std::make_shared<const learn::LinkSplit>(
-        learn::hold_out_links(graphs, how.seed, how.name, pool));
+        learn::hold_out_links(graphs, how.seed, name, pool));
   }
   return data;
 }

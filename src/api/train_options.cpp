@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the options of a training mean: defaults, and what goes together.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -13,6 +12,10 @@
 #include "warren/api/checks.hpp"
 #include "warren/api/training.hpp"
 #include "warren/core/error.hpp"
+#include "warren/core/log.hpp"
+#include "warren/core/parse_number.hpp"
+#include "warren/core/quantity.hpp"
+#include "warren/exec/device.hpp"
 #include "warren/graph/partition.hpp"
 #include "warren/sparse/strategy_text.hpp"
 #include "warren/sparse/tuner.hpp"
@@ -242,21 +245,13 @@ learn::OptimizerOptions optimizer_options(const TrainOptions& o) {
 std::optional<std::vector<float>> class_weights(const TrainOptions& o) {
   const std::string text = o.class_weights.value_or("none");
   if (text == "none") return std::nullopt;
-  std::vector<float> weights;
-  if (text == "balanced") return weights;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    float weight = 0.0f;
-    const auto [rest, error] = std::from_chars(text.data() + begin, text.data() + end, weight);
-    require(
-        error == std::errc{} && rest == text.data() + end && weight >= 0.0f &&
-            std::isfinite(weight),
-        fmt::format("--class-weights: got \"{}\", expected balanced, none, or a number for each "
-                    "class, 0 or more, with commas",
-                    text));
-    weights.push_back(weight);
-    begin = end + 1;
-  }
+  if (text == "balanced") return std::vector<float>{};
+  auto weights = parse_numbers<float>(text);
+  require(weights &&
+              std::ranges::all_of(*weights, [](float w) { return w >= 0.0f && std::isfinite(w); }),
+          fmt::format("--class-weights: got \"{}\", expected balanced, none, or a number for each "
+                      "class, 0 or more, with commas",
+                      text));
   return weights;
 }
 
@@ -315,10 +310,11 @@ const char* reason_of_weights(const Needs& needs) {
                                 : "--weighted draws neighbours by them";
 }
 
-void fit_to(TrainingData& data, const TrainOptions& asked, int ranks, std::uint64_t memory,
-            learn::TrainOptions& train) {
-  check_strategy_on(asked, ranks, memory != 0, data);
-  warn_of_degrees(train.model, data);
+namespace {
+
+/// `memory`: bytes of a rank's GPU; 0 on the CPU.
+void fit_batches(TrainingData& data, const TrainOptions& asked, int ranks, std::uint64_t memory,
+                 learn::TrainOptions& train) {
   if (!train.sampled) return;
   if (train.links) train.links->split = data.links;
   const char* what = train.links ? "edges" : "vertices";
@@ -340,6 +336,36 @@ void fit_to(TrainingData& data, const TrainOptions& asked, int ranks, std::uint6
   if (asked.edges.value_or("auto") == "auto")
     train.sampled->replicate_edges =
         learn::edges_are_replicated(memory, ranks, *data.graphs.out, train);
+}
+
+learn::MemoryPlan plan_of(TrainingData& data, const learn::TrainOptions& train) {
+  learn::MemoryPlan plan = learn::plan_memory(data.graphs, data.dataset, train);
+  const std::uint64_t saves = train.model.recompute ? 0 : plan.recompute_saves;
+  log_info(
+      fmt::format("a rank will hold {}: {}{}", human_bytes(plan.total()), plan.text(),
+                  saves == 0 ? "" : fmt::format("; recompute would save {}", human_bytes(saves))));
+  if (train.model.recompute && plan.recompute_saves == 0)
+    data.warnings.emplace_back(
+        "--recompute saves nothing of this model: no two layers keep the same beside their "
+        "outputs");
+  return plan;
+}
+
+}  // namespace
+
+learn::MemoryPlan fit_to(TrainingData& data, const TrainOptions& asked, const RunInfo& ran,
+                         learn::TrainOptions& train) {
+  const bool on_gpu = ran.device == DeviceKind::cuda;
+  train.inputs["normalize"] = data.normalize;
+  check_strategy_on(asked, ran.devices, on_gpu, data);
+  warn_of_degrees(train.model, data);
+  const std::uint64_t memory = on_gpu ? exec::Device::cuda(0).memory().total : 0;
+  fit_batches(data, asked, ran.devices, memory, train);
+  learn::ModelOptions sized = train.model;
+  sized.features = data.dataset.width;
+  sized.classes = data.dataset.classes;
+  learn::check(sized);
+  return plan_of(data, train);
 }
 
 }  // namespace warren::api

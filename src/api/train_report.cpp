@@ -8,7 +8,6 @@
 
 #include "warren/api/training.hpp"
 #include "warren/core/error.hpp"
-#include "warren/core/log.hpp"
 
 namespace warren::api {
 namespace {
@@ -80,19 +79,6 @@ std::vector<UnusedOption> unused_options(const learn::TrainOptions& train, int r
   if (train.checkpoint.empty())
     unused.add({"--checkpoint-every", "--checkpoint-batches"}, "there is no --checkpoint DIR");
   return unused.take();
-}
-
-learn::MemoryPlan plan_training(TrainingData& data, const learn::TrainOptions& train) {
-  learn::MemoryPlan plan = learn::plan_memory(data.graphs, data.dataset, train);
-  const std::uint64_t saves = train.model.recompute ? 0 : plan.recompute_saves;
-  log_info(
-      fmt::format("a rank will hold {}: {}{}", human_bytes(plan.total()), plan.text(),
-                  saves == 0 ? "" : fmt::format("; recompute would save {}", human_bytes(saves))));
-  if (train.model.recompute && plan.recompute_saves == 0)
-    data.warnings.emplace_back(
-        "--recompute saves nothing of this model: no two layers keep the same beside their "
-        "outputs");
-  return plan;
 }
 
 EpochBreakdown TrainingOutcome::breakdown() const {

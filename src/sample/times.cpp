@@ -2,7 +2,6 @@
 #include "warren/sample/times.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/parse_number.hpp"
 #include "warren/core/text_lines.hpp"
 #include "warren/files/mapped_file.hpp"
 #include "warren/files/npy.hpp"
@@ -20,14 +20,6 @@ namespace warren::sample {
 namespace {
 
 bool is_npy(const std::string& path) { return path.ends_with(".npy"); }
-
-template <class T>
-std::optional<T> whole_number(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 /// One-dimensional integers.
 std::vector<std::int64_t> read_npy(const std::string& path, std::uint64_t count,
@@ -111,7 +103,7 @@ class TextTimes {
     const bool is_first = std::exchange(may_be_headings_, false);
     if (is_first && are_edge_headings(cells) && find(cells[0]) == kNoVertex) return;
     const bool is_whole = cells.size() == 3;
-    const auto time = is_whole ? whole_number<std::int64_t>(cells[2]) : std::nullopt;
+    const auto time = is_whole ? parse_number<std::int64_t>(cells[2]) : std::nullopt;
     const Vertex source = is_whole ? find(cells[0]) : kNoVertex;
     const Vertex target = is_whole ? find(cells[1]) : kNoVertex;
     if (!time || source == kNoVertex || target == kNoVertex)
@@ -133,7 +125,7 @@ class TextTimes {
       const auto found = by_word_.find(word);
       return found == by_word_.end() ? kNoVertex : found->second;
     }
-    const auto id = whole_number<std::uint64_t>(word);
+    const auto id = parse_number<std::uint64_t>(word);
     if (!id) return kNoVertex;
     std::uint64_t low = 0, high = graph_.vertices;
     while (low < high) {
@@ -193,7 +185,7 @@ std::vector<std::int64_t> read_edge_times(const std::string& path, const graph::
 }
 
 std::vector<std::int64_t> read_seed_times(const std::string& text, std::uint64_t vertices) {
-  if (const auto time = whole_number<std::int64_t>(text))
+  if (const auto time = parse_number<std::int64_t>(text))
     return std::vector<std::int64_t>(vertices, *time);
   if (is_npy(text)) return read_npy(text, vertices, "vertex");
   const std::size_t digits = text.starts_with('-') ? 1 : 0;
@@ -205,7 +197,7 @@ std::vector<std::int64_t> read_seed_times(const std::string& text, std::uint64_t
   const files::MappedFile file(text);
   std::vector<std::int64_t> times;
   each_line(file, [&](std::uint64_t line, const auto& cells) {
-    const auto time = cells.size() == 1 ? whole_number<std::int64_t>(cells[0]) : std::nullopt;
+    const auto time = cells.size() == 1 ? parse_number<std::int64_t>(cells[0]) : std::nullopt;
     if (!time) throw InputError(fmt::format("{}: line {}: one integer would be right", text, line));
     times.push_back(*time);
   });

@@ -167,9 +167,9 @@ TEST_P(ApiRun, OptionsThatDoNotGoTogetherAreRefused) {
     return "nothing was thrown";
   };
   EXPECT_THAT(refused({.placement = {.method = "degrees"}}), HasSubstr("method \"degrees\""));
-  EXPECT_THAT(refused({.placement = {.cache = 1}}), HasSubstr("cache: it is for lists"));
+  EXPECT_THAT(refused({.placement = {.cache = 1}}), HasSubstr("cache is for lists"));
   EXPECT_THAT(refused({.edges = Edges::compressed_host, .placement = {.cache = 1}}),
-              HasSubstr("cache: it holds plain lists"));
+              HasSubstr("cache holds plain lists"));
   EXPECT_THAT(refused({.run = {.repeat = -1}}), HasSubstr("repeat: got -1"));
   EXPECT_THAT(refused({.sources = {1, 2}, .run = {.verify = true}}), HasSubstr("verify: "));
 }

@@ -8,11 +8,21 @@
 #include <string_view>
 #include <vector>
 
+#include "warren/api/run.hpp"
+
 namespace warren::api {
+
+/// Of a process that a launcher started, which is one rank: throws UsageError for options of a
+/// session that want other ranks, and for GPUs of several hosts.
+void check_processes(const SessionOptions& options, DeviceKind kind);
 
 /// Throws UsageError, with the name that was meant, unless `value` is one of `available`.
 void check_choice(const std::string& option, const std::string& value,
                   const std::vector<std::string>& available);
+/// Throws UsageError unless a graph can be cut by `method`.
+void check_method(const std::string& method);
+/// Throws UsageError where lists that lie there do not go with the mode, the method or the cache.
+void check_lists(Mode mode, Edges edges, const PlacementOptions& placement);
 /// Throws UsageError for a number of timed runs below 0.
 void check_repeat(int repeat);
 /// Throws UsageError for fanouts that are neither 1 or more nor -1, for none and for too many.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "warren/api/graph.hpp"
 #include "warren/dataset/dataset.hpp"
@@ -54,6 +55,9 @@ struct DatasetPlace {
                                            learn::Contents contents, exec::ThreadPool& pool);
 /// "auto", "classes" or "several". Throws UsageError.
 [[nodiscard]] learn::LabelForm label_form(const std::string& name);
+
+/// A line of names.txt for each vertex of a folder that has one; else nothing. Throws InputError.
+[[nodiscard]] std::vector<std::string> vertex_names(const std::string& name);
 
 /// Row i of the features belongs to vertex i. Ids of `path` that are words are numbered in the
 /// order in which it names them first: throws InputError unless names.txt (`names`; empty: none)

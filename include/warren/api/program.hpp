@@ -5,6 +5,7 @@
 // libraries and interpreters, which have signals of their own.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -85,5 +86,13 @@ void print_error(const std::string& message) noexcept;
 /// The same of why the process ends, with this exit status: of several one prints it, whichever
 /// comes first.
 void print_last_error(const std::string& message, int status) noexcept;
+
+/// In a handler of what ends the program (`catch (...)`): ends the other ranks, says why on
+/// standard error, and returns the status to exit with. `cure`: where memory is short, what stands
+/// behind the message and would help.
+[[nodiscard]] int report_failure(
+    const std::function<std::string(const std::string& message)>& cure = {});
+/// The same of a failure that all ranks have met.
+[[nodiscard]] int report_failure(ExitStatus status, const std::string& message);
 
 }  // namespace warren

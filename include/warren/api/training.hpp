@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "warren/api/train.hpp"
-#include "warren/exec/thread_pool.hpp"
+#include "warren/learn/checkpoint_folder.hpp"
 #include "warren/learn/links.hpp"
 #include "warren/learn/memory_plan.hpp"
 #include "warren/learn/neighbours.hpp"
@@ -25,13 +25,17 @@ namespace warren::api {
 /// is left to fit_to().
 [[nodiscard]] learn::TrainOptions train_options(const TrainOptions& options);
 
+/// Reads a generator or a graph file.
+using ReadGraph = std::function<Graph(const std::string& name, const ReadOptions& options)>;
+/// As read_dataset(), of parts that are nobody else's. Without `contents` labels are read where
+/// there are some. `read_graph`: for faces that read graphs their own way; else read().
+[[nodiscard]] Dataset::Parts read_parts(const std::string& name, const DatasetOptions& options,
+                                        std::optional<learn::Contents> contents = {},
+                                        const ReadGraph& read_graph = {});
+
 /// How a dataset is made ready for a team.
 struct Preparation {
   std::string normalize = "auto", method = "ranges", reorder = "none";
-  std::string name{};         ///< Of the dataset, for messages.
-  bool is_generated = false;  ///< Features are drawn as they are meant to be.
-  bool dense = false;         ///< Features: the first layer reads no sparse ones.
-  bool links = false;         ///< Edges are held out.
   int ranks = 1;
   std::uint64_t seed = 1;
 };
@@ -59,17 +63,18 @@ struct TrainingData {
   std::shared_ptr<const learn::LinkSplit> links;  ///< Where they are learnt.
   std::vector<std::string> warnings;
 };
-/// Normalises the features, orders the vertices, cuts the graph, and holds links out. Throws
-/// UsageError, InputError, MemoryError.
-[[nodiscard]] TrainingData prepare(graph::Graph graph, learn::Dataset dataset,
-                                   const Preparation& how, exec::ThreadPool& pool);
+/// Drops the weights and labels that `needs` does without, normalises the features, orders the
+/// vertices, cuts the graph, and holds links out. Throws UsageError, InputError, MemoryError.
+[[nodiscard]] TrainingData ready_data(Dataset::Parts parts, const Preparation& how,
+                                      const Needs& needs, const Session& session);
 
 /// What can only be said of the dataset: throws UsageError for batches larger than the training
 /// set, and takes smaller ones where none were asked for. Chooses where features and lists lie, if
-/// it is left to choose. `memory`: bytes of a rank's GPU; 0 on the CPU. Hands the split of links
-/// over. Adds to the data's warnings.
-void fit_to(TrainingData& data, const TrainOptions& asked, int ranks, std::uint64_t memory,
-            learn::TrainOptions& train);
+/// it is left to choose. Hands the split of links over, and notes how features were normalised.
+/// Returns what a training will hold; says so where --recompute saves nothing of it. Adds to the
+/// data's warnings. `ran`: what it will run on.
+[[nodiscard]] learn::MemoryPlan fit_to(TrainingData& data, const TrainOptions& asked,
+                                       const RunInfo& ran, learn::TrainOptions& train);
 
 /// An option that changes nothing in what was asked for, as the command line names it.
 struct UnusedOption {
@@ -79,9 +84,14 @@ struct UnusedOption {
 [[nodiscard]] std::vector<UnusedOption> unused_options(const learn::TrainOptions& train, int ranks,
                                                        bool on_gpu);
 
-/// What a training will hold; says so where --recompute saves nothing of it, in the data's
-/// warnings.
-[[nodiscard]] learn::MemoryPlan plan_training(TrainingData& data, const learn::TrainOptions& train);
+/// Where a training keeps its checkpoints while it runs, and what it goes on from.
+struct CheckpointStart {
+  /// Throws UsageError where a model would be lost, InputError for a folder that is no use.
+  explicit CheckpointStart(const TrainOptions& options);
+
+  std::optional<learn::CheckpointFolder> folder;  ///< Of the first process, where there is one.
+  std::optional<learn::Settings> stored;          ///< Of a state that is gone on from.
+};
 
 /// Where the time of an epoch went, in seconds: means over this run's epochs but the first, which
 /// takes memory and makes connections.
