@@ -119,7 +119,9 @@ class TrainResult:
 
     def __init__(self, dataset: Dataset, options: dict[str, Any], found: tuple[Any, ...]):
         history, self.epochs, self.best_epoch, self.best_validation, self.test_accuracy, _, self.chance, self.stopped_early, model, scores = found[:10]
-        self.normalize, _, self.peak_memory, _, self._ran, self.strategy, self.strategy_reason, self._json, self._text = found[10:]
+        self.normalize, _, self.peak_memory, _, self._ran, self.strategy, self.strategy_reason = found[10:17]
+        self._json: str = found[17]
+        self._text: str = found[18]
         self.history: list[dict[str, Any]] = history
         self.dataset = dataset
         self.model = Model(model)
