@@ -123,8 +123,8 @@ api::MeasuredMatrix read_matrix(Session& session, const ProductCommand& command)
 api::ProductReport report_of(const Session& session, const ProductCommand& command,
                              const api::MeasuredMatrix& matrix,
                              const api::ProductFigures& figures) {
-  const api::ProductReport report{session.ran(),        command.matrix, command.options(),
-                                  matrix.order_times(), figures,        command.explain};
+  api::ProductReport report{session.ran(),        command.matrix, command.options(),
+                            matrix.order_times(), figures,        command.explain};
   const std::string warning = api::overflow_warning(report);
   if (!warning.empty()) log_warning(warning);
   return report;

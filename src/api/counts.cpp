@@ -40,16 +40,16 @@ Graph plain(const Graph& graph) {
 
 }  // namespace
 
-BetweennessResult betweenness(const Graph& given, const BetweennessOptions& options) {
-  const Graph graph = plain(given);
+BetweennessResult betweenness(const Graph& graph, const BetweennessOptions& options) {
+  const Graph unweighted = plain(graph);
   check_plain("betweenness", options.edges);
   require(options.sources.empty() || options.sample == 0,
           fmt::format("sample: got {} beside {} sources; give one of the two", options.sample,
                       options.sources.size()));
-  for (const Vertex source : options.sources) api::check_vertex(graph, source, "sources");
-  Call call(graph, api::call_options(std::nullopt, options));
+  for (const Vertex source : options.sources) api::check_vertex(unweighted, source, "sources");
+  Call call(unweighted, api::call_options(std::nullopt, options));
   BetweennessResult all;
-  const std::uint64_t n = graph.vertices();
+  const std::uint64_t n = unweighted.vertices();
   all.sources =
       options.sources.empty()
           ? traverse::sample_sources(n, options.sample == 0 ? n : options.sample, options.seed)
@@ -109,15 +109,15 @@ CoreNumbersResult core_numbers(const Graph& graph, const CoreNumbersOptions& opt
   return all;
 }
 
-TrianglesResult triangles(const Graph& given, const TrianglesOptions& options) {
+TrianglesResult triangles(const Graph& graph, const TrianglesOptions& options) {
   check_plain("triangles", options.edges);
-  const Graph graph = plain(given);
-  require(graph.is_symmetric(),
+  const Graph unweighted = plain(graph);
+  require(unweighted.is_symmetric(),
           "triangles are counted in undirected graphs: this one has an edge without its reverse "
           "(symmetrize adds them)");
-  Call call(graph, api::call_options(std::nullopt, options));
+  Call call(unweighted, api::call_options(std::nullopt, options));
   TrianglesResult all;
-  api::Output<std::uint64_t> count(graph.vertices());
+  api::Output<std::uint64_t> count(unweighted.vertices());
   call.run([&](team::Team& team, RankGraph& rank) {
     if (!rank.triangles) rank.triangles = std::make_unique<traverse::Triangles>(team, rank.shard);
     const traverse::TrianglesResult found =

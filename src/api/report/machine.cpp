@@ -82,6 +82,7 @@ std::string cell_of(const team::Link& link) {
 
 std::vector<std::string> names_of(const Machine& machine) {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(machine.links.size()));
   for (int i = 0; i < machine.links.size(); ++i)
     names.push_back(machine.ranks.empty()
                         ? machine.links.devices()[static_cast<std::size_t>(i)].name()
@@ -145,12 +146,12 @@ team::Links look_at_ranks(const api::SessionRanks& session, std::vector<std::str
 
 }  // namespace
 
-Machine look_at_machine(const std::optional<Session>& named) {
-  const api::SessionRanks session(named, std::nullopt, 0, true);
+Machine look_at_machine(const std::optional<Session>& session) {
+  const api::SessionRanks chosen(session, std::nullopt, 0, true);
   std::optional<exec::Device> host;
-  session.teams->on_device([&](const exec::Device& device) { host = device; });
+  chosen.teams->on_device([&](const exec::Device& device) { host = device; });
   std::vector<exec::Device> devices;
-  if (session.info.device == DeviceKind::cuda) {
+  if (chosen.info.device == DeviceKind::cuda) {
     for (int i = 0; i < exec::cuda_device_count(); ++i) devices.push_back(exec::Device::cuda(i));
   } else {
     devices.push_back(*host);
@@ -158,7 +159,7 @@ Machine look_at_machine(const std::optional<Session>& named) {
   std::vector<std::string> ranks;
   const double begin = now_seconds();
   team::Links links =
-      is_one_of_several() ? look_at_ranks(session, ranks) : team::measure_links(devices);
+      is_one_of_several() ? look_at_ranks(chosen, ranks) : team::measure_links(devices);
   return {*host, std::move(devices), std::move(ranks), std::move(links), now_seconds() - begin};
 }
 
