@@ -170,9 +170,10 @@ void EdgeFile::read_table() {
       place.offset = section.offset;
       place.bytes = bytes;
       place.checksums.resize(wgr::blocks(bytes));
-      std::memcpy(place.checksums.data(),
-                  mapped->data() + header.checksums_offset + section.first_checksum * 4,
-                  place.checksums.size() * 4);
+      if (!place.checksums.empty())  // Without edges there is no block.
+        std::memcpy(place.checksums.data(),
+                    mapped->data() + header.checksums_offset + section.first_checksum * 4,
+                    place.checksums.size() * 4);
       return place;
     }
     if (name != nullptr)
