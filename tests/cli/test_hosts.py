@@ -396,7 +396,7 @@ class SampledTraining(Hosts):
 
     def test_within_an_epoch(self):
         """A checkpoint within an epoch goes on as it would have, bit for bit, with the same ranks on the same hosts."""
-        graph = ("community:4000,6", "--features", 5, "--classes", 3)
+        graph = ("community:20000,6", "--features", 5, "--classes", 3)
         options = ("--model", "gcn", "--epochs", 1, "--batch", 1)
         whole = self.train(4, 2, *options, graph=graph)
         self.assertGreater(whole["batches"], 40)
