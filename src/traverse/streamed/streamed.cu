@@ -14,7 +14,5 @@ template struct EachTask<exec::Cuda, FindChunks>;
 template struct ListVisit<exec::Cuda, LinkEdges>;
 template struct EachTask<exec::Cuda, PlantTrees>;
 template struct EachTask<exec::Cuda, HangUnderRoots>;
-template struct EachTask<exec::Cuda, CountLabels>;
-template struct EachTask<exec::Cuda, SumComponents>;
 
 }  // namespace warren::traverse

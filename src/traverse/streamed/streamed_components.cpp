@@ -5,6 +5,7 @@
 #include "warren/core/trace.hpp"
 #include "warren/traverse/streamed.hpp"
 
+#include "traverse/components/component_sizes.hpp"
 #include "traverse/streamed/list_stream.hpp"
 #include "traverse/streamed/result_array.hpp"
 #include "traverse/streamed/streamed_components_kernels.hpp"
@@ -40,10 +41,7 @@ class StreamedComponentsMemory {
                 LinkEdges{parent_->data(), file_.symmetry() == graph::Symmetry::symmetric},
                 flatten);
     lists_.each(tasks, hang);
-    exec::fill_bytes(stream_, totals_.data(), 0, sizeof(ComponentTotals));
-    lists_.each(tasks, CountLabels{parent_->data(), sizes_.data(), n});
-    lists_.each(tasks, SumComponents{sizes_.data(), n, totals_.data()});
-    const ComponentTotals totals = totals_.to_host(stream_).front();
+    const ComponentsTotals totals = sum();
     result.components = totals.components;
     result.largest = totals.largest;
     result.seconds = now_seconds() - start;
@@ -56,12 +54,26 @@ class StreamedComponentsMemory {
   [[nodiscard]] memory::HostArray<Vertex> labels() const { return on_host(stream_, parent_); }
 
  private:
+  [[nodiscard]] ComponentsTotals sum() {
+    const std::uint64_t n = file_.vertices();
+    memory::GlobalView<std::uint32_t> sizes;  // Of one rank, which has all of them.
+    sizes.base[0] = sizes_.data();
+    sizes.cuts[1] = n;
+    exec::fill_bytes(stream_, totals_.data(), 0, sizeof(ComponentsTotals));
+    exec::with_backend(stream_.device(), [&](auto backend) {
+      using Sizes = ComponentSizes<decltype(backend)>;
+      Sizes::count(stream_, {parent_->data(), n, 0, sizes});
+      Sizes::sum(stream_, {sizes_.data(), n, totals_.data()});
+    });
+    return totals_.to_host(stream_).front();
+  }
+
   const graph::EdgeFile& file_;
   exec::Stream stream_;
   ListStream lists_;
   std::shared_ptr<memory::Buffer<Vertex>> parent_;
   memory::Buffer<std::uint32_t> sizes_;
-  memory::Buffer<ComponentTotals> totals_;
+  memory::Buffer<ComponentsTotals> totals_;
 };
 
 StreamedComponents::StreamedComponents(const exec::Device& device, const graph::EdgeFile& file,

@@ -75,68 +75,10 @@ struct HangUnderRoots {
   }
 };
 
-/// Counts the vertices of each label: what is equal in a row is added at once, as most are.
-struct CountLabels {
-  const Vertex* labels;
-  std::uint32_t* sizes;
-  std::uint64_t vertices;
-
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t task) const {
-    Vertex label = kNoVertex;
-    std::uint32_t members = 0;
-    for_each_vertex(worker, task, vertices, [&](Vertex v) {
-      if (labels[v] == v && label != v) return add(v, 1);  // Mostly alone.
-      if (labels[v] != label) {
-        add(label, members);
-        label = labels[v];
-        members = 0;
-      }
-      ++members;
-    });
-    const Vertex common = worker.broadcast(label, 0);
-    const std::uint32_t together =
-        worker.reduce(label == common ? members : std::uint32_t{0}, exec::Plus{});
-    if (label != common) add(label, members);
-    if (worker.lane() == 0) add(common, together);
-  }
-  WARREN_HD void add(Vertex label, std::uint32_t members) const {
-    if (members > 0) (void)exec::atomic_add(sizes[label], members);
-  }
-};
-
-struct ComponentTotals {
-  std::uint64_t components = 0;
-  std::uint64_t largest = 0;
-};
-
-struct SumComponents {
-  const std::uint32_t* sizes;
-  std::uint64_t vertices;
-  ComponentTotals* totals;
-
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t task) const {
-    std::uint64_t components = 0, largest = 0;
-    for_each_vertex(worker, task, vertices, [&](Vertex v) {
-      const std::uint64_t size = sizes[v];
-      components += size > 0 ? 1 : 0;
-      largest = size > largest ? size : largest;
-    });
-    components = worker.reduce(components, exec::Plus{});
-    largest = worker.reduce(largest, exec::Maximum{});
-    if (worker.lane() != 0 || components == 0) return;
-    exec::atomic_store_add(totals->components, components);
-    (void)exec::atomic_max(totals->largest, largest);
-  }
-};
-
 #if WARREN_HAS_CUDA
 extern template struct ListVisit<exec::Cuda, LinkEdges>;
 extern template struct EachTask<exec::Cuda, PlantTrees>;
 extern template struct EachTask<exec::Cuda, HangUnderRoots>;
-extern template struct EachTask<exec::Cuda, CountLabels>;
-extern template struct EachTask<exec::Cuda, SumComponents>;
 #endif
 
 }  // namespace warren::traverse
