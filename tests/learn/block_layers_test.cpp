@@ -134,13 +134,12 @@ Found run_on(Context& context, const Case& test, const Block& block, const Value
     context.begin(1, 1, true);
     convolution->forward(context, operand, y.data());
     const float* scale = convolution->gradient_scale(context);
-    if (scale != nullptr && pass == 1) {
+    const bool is_scaled = scale != nullptr && pass == 1;
+    if (is_scaled)
       scale_rows(stream, targets, test.out, test.out, scale, dy_there.data(), dx.data());
-      context.set_gradients_scaled(true);
-    }
     convolution->backward(context, operand, dy_there.data(),
-                          test.has_input_gradient() ? dx.data() : Numbers());
-    context.set_gradients_scaled(false);
+                          test.has_input_gradient() ? dx.data() : Numbers(),
+                          {.is_spent = false, .is_scaled = is_scaled});
   }
   parameters.reduce_gradients(context);
   return {fixtures::fetched(stream, y), fixtures::fetched(stream, dx),

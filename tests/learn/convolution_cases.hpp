@@ -316,14 +316,15 @@ inline Found run(const Case& test, const GraphPair& graphs, const team::TeamOpti
       context.begin(1, 1, true);
       convolution->forward(context, operand, y.data());
       const float* scale = convolution->gradient_scale(context);
-      if (scale != nullptr && pass == 1) {
+      const bool is_scaled = scale != nullptr && pass == 1;
+      if (is_scaled) {
         learn::scale_rows(context.stream(), n, out, out, scale, dy_there.data(), dx.data());
-        context.set_gradients_scaled(true);
         if (!convolution->reads_plain_gradient())
           exec::fill_bytes(context.stream(), dy_there.data().raw(), 0xff, dy_there.bytes());
       }
       convolution->backward(context, operand, dy_there.data(),
-                            test.has_input_gradient() ? dx.data() : learn::Numbers());
+                            test.has_input_gradient() ? dx.data() : learn::Numbers(),
+                            {.is_spent = false, .is_scaled = is_scaled});
     }
     parameters.reduce_gradients(context);
     const auto collect = [&](const learn::NumberBuffer& buffer, std::vector<double>& to) {

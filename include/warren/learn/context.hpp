@@ -11,6 +11,7 @@
 #include "warren/learn/padding.hpp"
 #include "warren/learn/random.hpp"
 #include "warren/learn/tensor_core_use.hpp"
+#include "warren/learn/workspace.hpp"
 #include "warren/memory/buffer.hpp"
 #include "warren/team/team.hpp"
 
@@ -34,25 +35,19 @@ class Context {
         dense_(team.device(), options),
         forked_(team.device()),
         side_end_(team.device()),
-        epoch_key_(team.device(), 1) {}
+        epoch_key_(team.device(), 1),
+        workspace_(team.device()) {}
   /// This rank's vertices, and the input's ids of them on its device.
   void set_rows(std::uint64_t rows, const Vertex* row_ids) {
     rows_ = rows;
     row_ids_ = row_ids;
   }
   /// Rows are of another batch each time.
-  void set_in_batches() { is_in_batches_ = true; }
+  void set_in_batches() {
+    is_in_batches_ = true;
+    workspace_.grow_by_more();
+  }
   [[nodiscard]] bool is_in_batches() const { return is_in_batches_; }
-  /// Whether layers may overwrite the gradients that they are given.
-  void set_gradients_spent(bool are_spent) { are_gradients_spent_ = are_spent; }
-  [[nodiscard]] bool are_gradients_spent() const { return are_gradients_spent_; }
-  /// Whether dx has the rows of dy scaled as Convolution::gradient_scale() asked for.
-  void set_gradients_scaled(bool are_scaled) { are_gradients_scaled_ = are_scaled; }
-  [[nodiscard]] bool are_gradients_scaled() const { return are_gradients_scaled_; }
-  /// Whether a layer's forward pass is made once more for its backward pass: what a pass learns
-  /// from its input stays as the first one left it.
-  void set_repeating(bool repeats) { is_repeating_ = repeats; }
-  [[nodiscard]] bool is_repeating() const { return is_repeating_; }
   /// Whether GPUs' tensor cores make attention's sums over rows of 16 bits.
   void set_tensor_sums(TensorCoreUse use) { tensor_sums_ = use; }
   [[nodiscard]] bool has_tensor_sums() const { return tensor_sums_ != TensorCoreUse::off; }
@@ -84,15 +79,12 @@ class Context {
     return {purpose, is_training_ ? probability : 0.0f, row_ids_, epoch_key_.data()};
   }
 
-  /// Room for `size` numbers, which the next call with the same slot takes back.
-  [[nodiscard]] Numbers scratch(std::size_t slot, std::uint64_t size) {
-    if (slot == kLentSlot && size <= lent_size_) return {lent_.raw(), type_};
-    return {floats(slot, (exec::bytes_of(size, size_of(type_)) + 3) / sizeof(float)), type_};
-  }
-  /// The same for float32 whatever the rows are stored as.
-  [[nodiscard]] float* floats(std::size_t slot, std::uint64_t size) {
-    keep(scratch_.at(slot), size);
-    return scratch_.at(slot).data();
+  /// Memory of the pass that is being enqueued, in the stream's order.
+  [[nodiscard]] Workspace& workspace() { return workspace_; }
+  /// Room for `size` numbers of the rows' type: in `spare` where that is enough.
+  [[nodiscard]] TakenRows take_rows(std::uint64_t size, const SpareRows& spare = {}) {
+    if (size <= spare.size) return TakenRows(Numbers(spare.memory.raw(), type_));
+    return {workspace_.take_bytes(exec::bytes_of(size, size_of(type_))), type_};
   }
   /// Room for `size` elements at least. What changes from batch to batch gets some more than it
   /// asks for.
@@ -107,14 +99,6 @@ class Context {
     buffer.reset();
     buffer = NumberBuffer(team_.device(), type_, is_in_batches_ ? size + size / 8 : size);
   }
-  /// The first slot is of memory that its owner does not need now, where that is enough; a size of
-  /// 0 takes it back.
-  static constexpr std::size_t kLentSlot = 0;
-  void lend(Numbers memory, std::uint64_t size) {
-    lent_ = memory;
-    lent_size_ = size;
-  }
-  static constexpr std::size_t kScratchSlots = 10;
 
   /// Runs work(), which puts work on the stream, and has its time counted for a part.
   template <class F>
@@ -182,13 +166,8 @@ class Context {
   bool is_training_ = false;
   bool is_in_batches_ = false;
   bool is_measuring_ = true;
-  bool are_gradients_spent_ = false;
-  bool are_gradients_scaled_ = false;
-  bool is_repeating_ = false;
   TensorCoreUse tensor_sums_ = TensorCoreUse::automatic;
-  std::array<memory::Buffer<float>, kScratchSlots> scratch_;
-  Numbers lent_;
-  std::uint64_t lent_size_ = 0;
+  Workspace workspace_;
   std::deque<Span> spans_;  // Addresses stay.
   std::size_t spans_used_ = 0;
 };

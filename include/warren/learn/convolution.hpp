@@ -16,22 +16,38 @@
 
 namespace warren::learn {
 
+/// What a forward pass may use, and whether it is the first one of its input.
+struct ForwardPass {
+  SpareRows spare;  ///< Of the context's type.
+  Pass pass = Pass::first;
+};
+
+/// What a backward pass may do with the gradient that it is given, and how that lies.
+struct GivenGradient {
+  bool is_spent = false;   ///< dy may be overwritten.
+  bool is_scaled = false;  ///< dx has dy's rows scaled as Convolution::gradient_scale() asked for.
+};
+
 class Convolution {
  public:
   virtual ~Convolution() = default;
   /// y (rows x out) from x, both of the context's type. Collective.
-  virtual void forward(Context& context, const Operand& x, Numbers y) = 0;
+  virtual void forward(Context& context, const Operand& x, Numbers y,
+                       const ForwardPass& pass = {}) = 0;
   /// Makes what backward() needs of forward(context, x, y) again, which others have taken the
   /// memory of since; y, whose memory may be used, is unspecified afterwards. Collective.
-  virtual void refill(Context& context, const Operand& x, Numbers y) { forward(context, x, y); }
+  virtual void refill(Context& context, const Operand& x, Numbers y) {
+    forward(context, x, y, {.spare = {}, .pass = Pass::repeated});
+  }
   /// Adds the parameters' gradients and, where the shape asks for it, sets dx (rows x in); x as in
-  /// forward(). What dy holds afterwards is unspecified if the context's gradients are spent, else
-  /// as before. If they are scaled, dx has those rows to begin with, and dy is read only where
-  /// reads_plain_gradient() says so. Collective.
-  virtual void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) = 0;
+  /// forward(). What dy holds afterwards is unspecified if it is spent, else as before. If it is
+  /// scaled, dx has those rows to begin with, and dy is read only where reads_plain_gradient() says
+  /// so. Collective.
+  virtual void backward(Context& context, const Operand& x, Numbers dy, Numbers dx,
+                        const GivenGradient& given = {}) = 0;
   /// Where backward() needs rows of dy scaled: by these numbers, one for each row, on the device.
-  /// Whoever makes dy may then leave the scaled rows in dx, and tells the context. nullptr: there
-  /// is nothing to scale, or no room in dx.
+  /// Whoever makes dy may then leave the scaled rows in dx, and tells backward(). nullptr: there is
+  /// nothing to scale, or no room in dx.
   [[nodiscard]] virtual const float* gradient_scale(Context& /*context*/) const { return nullptr; }
   /// Whether backward() reads dy itself as well, where it is given scaled rows.
   [[nodiscard]] virtual bool reads_plain_gradient() const { return true; }

@@ -164,7 +164,9 @@ class Model {
   void keep_gradients(Context& context);
   void sum_gradients(Context& context, std::size_t l) const;
   void repeat(Context& context, Layer& layer, const Operand& x, ConstNumbers dy);
-  [[nodiscard]] ConstNumbers added(Context& context, const Layer& layer, const Operand& x) const;
+  void finish(Context& context, Layer& layer, const Operand& x, Pass pass) const;
+  /// Memory that is free until gradients are made.
+  [[nodiscard]] SpareRows spare() const { return {gradients_[1].data(), gradients_[1].size()}; }
   [[nodiscard]] Epilogue epilogue(Context& context, const Layer& layer, ConstNumbers added) const;
   [[nodiscard]] Operand input_of(std::size_t l) const;
 

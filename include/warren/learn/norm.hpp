@@ -18,6 +18,10 @@ namespace warren::learn {
 
 enum class NormKind { none, batch, layer };
 
+/// A forward pass, or one made once more for its backward pass: what a pass learns from its input
+/// stays then as the first one left it.
+enum class Pass : std::uint8_t { first, repeated };
+
 class Norm {
  public:
   /// Adds its parameters; with NormKind::none it does nothing. Its rows are kept in `kept`;
@@ -29,9 +33,10 @@ class Norm {
   /// backward(), other kinds have it at y.
   [[nodiscard]] Numbers input(Context& context, std::uint64_t n, Numbers y);
   /// y <- the epilogue of the normalised input(context, y). In training a batch norm moves its
-  /// running means by a tenth; while the context is repeating it takes the moments of the pass
-  /// before instead. Collective; repeats bit for bit.
-  void forward(Context& context, const Epilogue& epilogue, std::uint64_t n, Numbers y);
+  /// running means by a tenth; a repeated pass has the moments of the first one instead.
+  /// Collective; repeats bit for bit.
+  void forward(Context& context, const Epilogue& epilogue, std::uint64_t n, Numbers y,
+               Pass pass = Pass::first);
   /// dy <- the gradient of forward()'s input, y as forward() made it; adds the gradients of g and
   /// of the epilogue's bias. That of its residual goes to `residual`, where that is not nullptr.
   /// `scaled`: of NormKind::none alone. After forward() in training. Collective.

@@ -10,46 +10,51 @@
 namespace warren::learn {
 namespace {
 
-/// Own rows followed by those of the halo, which segment_max() wants in one piece.
+/// Copies own rows, followed by those of the halo, to `all`.
 template <class T>
-const T* joined(Context& context, const Neighbours& neighbours, const T* own, std::uint64_t k,
-                std::size_t slot) {
-  if (neighbours.halo() == 0) {
-    (void)neighbours.pull(context, own, k);
-    return own;
-  }
+void join(Context& context, const Neighbours& neighbours, const T* own, std::uint64_t k, T* all) {
   const std::uint64_t rows = neighbours.own_columns();
-  static_assert(sizeof(T) == sizeof(float));
-  auto* all = reinterpret_cast<T*>(context.floats(slot, (rows + neighbours.halo()) * k));
   const T* pulled = neighbours.pull(context, own, k);
   exec::copy(context.stream(), all, own, rows * k * sizeof(T));
   exec::copy(context.stream(), all + rows * k, pulled, neighbours.halo() * k * sizeof(T));
-  return all;
 }
 
-/// The same as float32, of rows of any type.
-const float* joined_floats(Context& context, const Neighbours& neighbours, ConstNumbers own,
-                           std::uint64_t k, std::size_t slot) {
-  if (own.type() == NumberType::float32)
-    return joined(context, neighbours, own.as<float>(), k, slot);
-  const std::uint64_t rows = neighbours.own_columns();
-  float* all = context.floats(slot, (rows + neighbours.halo()) * k);
-  const ConstNumbers pulled = neighbours.pull(context, own, k);
-  scale_rows(context.stream(), rows, k, k, nullptr, own, all);
-  scale_rows(context.stream(), neighbours.halo(), k, k, nullptr, pulled, all + rows * k);
-  return all;
-}
+/// Own rows followed by those of the halo as float32, which segment_max() wants in one piece.
+class JoinedRows {
+ public:
+  JoinedRows(Context& context, const Neighbours& neighbours, ConstNumbers own, std::uint64_t k) {
+    const std::uint64_t rows = neighbours.own_columns();
+    const bool is_float = own.type() == NumberType::float32;
+    if (is_float && neighbours.halo() == 0) {
+      (void)neighbours.pull(context, own.as<float>(), k);
+      rows_ = own.as<float>();
+      return;
+    }
+    memory_ = context.workspace().take<float>((rows + neighbours.halo()) * k);
+    float* const all = memory_;
+    rows_ = all;
+    if (is_float) {
+      join(context, neighbours, own.as<float>(), k, all);
+      return;
+    }
+    const ConstNumbers pulled = neighbours.pull(context, own, k);
+    scale_rows(context.stream(), rows, k, k, nullptr, own, all);
+    scale_rows(context.stream(), neighbours.halo(), k, k, nullptr, pulled, all + rows * k);
+  }
+  [[nodiscard]] const float* data() const { return rows_; }
 
-// Of SageMax: results before they are rounded to 16 bits. No other slot that it uses.
-constexpr std::size_t kWideResultSlot = 5;
+ private:
+  Workspace::Taken<float> memory_;
+  const float* rows_ = nullptr;
+};
 
 /// make(float32 room for n x k), rounded to `to` where that is of 16 bits.
 template <class Make>
 void make_floats(Context& context, std::uint64_t n, std::uint64_t k, Numbers to, Make&& make) {
   if (to.type() == NumberType::float32) return make(to.as<float>());
-  float* wide = context.floats(kWideResultSlot, n * k);
-  make(wide);
-  scale_rows(context.stream(), n, k, k, nullptr, wide, to);
+  const auto wide = context.workspace().take<float>(n * k);
+  make(wide.data());
+  scale_rows(context.stream(), n, k, k, nullptr, wide.data(), to);
 }
 
 class SageMax final : public Convolution {
@@ -65,7 +70,8 @@ class SageMax final : public Convolution {
     require(!shape.is_sparse, "the largest of neighbours is taken of dense rows");
   }
 
-  void forward(Context& context, const Operand& x, Numbers y) override {
+  void forward(Context& context, const Operand& x, Numbers y,
+               const ForwardPass& /*pass*/) override {
     refill(context, x, nullptr);
     transform(context, x.first(out_->rows()), parameters_.value(self_), y, shape_.out);
     transform(context, largest(), parameters_.value(neighbours_), y, shape_.out, 1.0f);
@@ -76,36 +82,34 @@ class SageMax final : public Convolution {
     const std::uint64_t size = rows * shape_.in;
     const Numbers most = kept_->take(context, KeptSlot::aggregated, size);
     auto* arg = kept_->take_array<Vertex>(context, KeptSlot::vertices, size);
-    const float* all = joined_floats(context, *out_, x.dense, shape_.in, 2);
+    const JoinedRows all(context, *out_, x.dense, shape_.in);
     make_floats(context, rows, shape_.in, most, [&](float* to) {
-      sparse::segment_max(context.stream(), out_->view(), out_->row_plan(), shape_.in, all, to,
-                          arg);
+      sparse::segment_max(context.stream(), out_->view(), out_->row_plan(), shape_.in, all.data(),
+                          to, arg);
     });
     if (out_->vertices() != nullptr)
       renumber(context.stream(), rows, shape_.in, out_->vertices(), 0, arg);
   }
 
-  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
+  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx,
+                const GivenGradient& /*given*/) override {
     const float* w = parameters_.value(neighbours_);
     const std::uint64_t rows = out_->rows();
     add_weight_gradient(context, x.first(rows), dy, parameters_.gradient(self_), shape_.out);
     add_weight_gradient(context, largest(), dy, parameters_.gradient(neighbours_), shape_.out);
     if (!shape_.needs_input_gradient) return;
-    const Numbers ds = context.scratch(0, rows * shape_.in);
+    const TakenRows ds = context.take_rows(rows * shape_.in);
     input_gradient(context, rows, dy, w, ds, shape_.in, shape_.out);
-    const float* all_ds = joined_floats(context, *in_, ds, shape_.in, 2);
-    const auto* own_arg = kept_->array<Vertex>(KeptSlot::vertices);
-    const Vertex* all_arg = joined(context, *in_, own_arg, shape_.in, 3);
+    const JoinedRows all_ds(context, *in_, ds, shape_.in);
     const std::uint64_t all_rows = rows + in_->halo();
+    const auto arg = context.workspace().take<Vertex>(all_rows * shape_.in);
+    join<Vertex>(context, *in_, kept_->array<Vertex>(KeptSlot::vertices), shape_.in, arg);
     // As segment_max_backward() has them: rows of this rank from 0.
-    auto* arg = reinterpret_cast<Vertex*>(context.floats(3, all_rows * shape_.in));
-    if (all_arg != arg)
-      exec::copy(context.stream(), arg, all_arg, all_rows * shape_.in * sizeof(Vertex));
     renumber(context.stream(), all_rows, shape_.in, nullptr, static_cast<Vertex>(in_->first()),
              arg);
     make_floats(context, in_->rows(), shape_.in, dx, [&](float* to) {
       sparse::segment_max_backward(context.stream(), in_->view(), in_->row_plan(), shape_.in,
-                                   all_ds, arg, to);
+                                   all_ds.data(), arg, to);
     });
     input_gradient(context, rows, dy, parameters_.value(self_), dx, shape_.in, shape_.out, 1.0f);
   }
@@ -136,9 +140,9 @@ class Gat final : public Convolution {
         attention_(neighbourhood, attention, kept_),
         weights_(add_gat_weights(parameters, shape, attention)) {}
 
-  void forward(Context& context, const Operand& x, Numbers y) override {
+  void forward(Context& context, const Operand& x, Numbers y, const ForwardPass& pass) override {
     const std::uint64_t n = x.rows;
-    const Numbers z = context.scratch(0, n * stride(context));
+    const TakenRows z = context.take_rows(n * stride(context), pass.spare);
     auto* r = kept_->take_array<float>(context, KeptSlot::logits, n * heads_);
     transform(context, x, parameters_.value(weights_.weight), z, shape_.out, 0.0f, stride(context));
     if (is_weighted_) set_by_weight(context);
@@ -146,14 +150,15 @@ class Gat final : public Convolution {
                        parameters_.value(weights_.right), by_weight(), r, y);
   }
 
-  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
+  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx,
+                const GivenGradient& /*given*/) override {
     const std::uint64_t n = x.rows;
     // Made again rather than kept: a product costs less than the room.
-    const Numbers z = context.scratch(0, n * stride(context));
+    const TakenRows z = context.take_rows(n * stride(context));
     transform(context, x, parameters_.value(weights_.weight), z, shape_.out, 0.0f, stride(context));
-    const Numbers dz = context.scratch(1, n * stride(context));
-    float* dl = context.floats(2, n * heads_);
-    float* dr = context.floats(3, n * heads_);
+    const TakenRows dz = context.take_rows(n * stride(context));
+    const auto dl = context.workspace().take<float>(n * heads_);
+    const auto dr = context.workspace().take<float>(n * heads_);
     // dx is made last.
     const Numbers room = shape_.needs_input_gradient && stride(context) <= shape_.in ? dx : nullptr;
     attention_.backward(context, dropout(context), z, parameters_.value(weights_.left),

@@ -10,10 +10,6 @@
 namespace warren::learn {
 namespace {
 
-// Attention has others for its own.
-constexpr std::size_t kGatv2SourceSlot = 0, kGatv2TargetSlot = 1, kGatv2GradientSlot = 2,
-                      kGatv2PaddedSlot = 8;
-
 class GatV2 final : public Convolution {
  public:
   GatV2(Parameters& parameters, const ConvolutionShape& shape, const Neighbourhood& neighbourhood,
@@ -30,27 +26,29 @@ class GatV2 final : public Convolution {
             "attention: heads times width must be the output's width");
   }
 
-  void forward(Context& context, const Operand& x, Numbers y) override {
-    const Rows rows = transformed(context, x);
+  void forward(Context& context, const Operand& x, Numbers y, const ForwardPass& pass) override {
+    const Rows rows = transformed(context, x, pass.spare);
     attention_.forward(context, dropout(context), rows.z, rows.q, parameters_.value(attended_),
                        by_weight(), y);
   }
 
-  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
+  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx,
+                const GivenGradient& /*given*/) override {
     const std::uint64_t targets = attention_.rows();
     const std::uint64_t stride = context.padded(shape_.out);
     const float* a = parameters_.value(attended_);
     float* da = parameters_.gradient(attended_);
     // Made again rather than kept: two products cost less than the room.
-    const Rows rows = transformed(context, x);
+    const Rows rows = transformed(context, x, {});
     ConstNumbers wide_dy = dy;
+    std::optional<TakenRows> copy;
     if (stride != shape_.out) {
-      const Numbers copy = context.scratch(kGatv2PaddedSlot, targets * stride);
-      scale_rows(context.stream(), targets, shape_.out, stride, nullptr, dy, copy);
-      wide_dy = copy;
+      copy = context.take_rows(targets * stride);
+      scale_rows(context.stream(), targets, shape_.out, stride, nullptr, dy, copy->data());
+      wide_dy = copy->data();
     }
     // dq, and when it has been used up dz.
-    const Numbers d = context.scratch(kGatv2GradientSlot, x.rows * stride);
+    const TakenRows d = context.take_rows(x.rows * stride);
     attention_.backward_targets(context, dropout(context), rows.z, rows.q, a, by_weight(), wide_dy,
                                 d, da);
     add_weight_gradient(context, x.first(targets), d, parameters_.gradient(target_), shape_.out,
@@ -67,18 +65,17 @@ class GatV2 final : public Convolution {
 
  private:
   struct Rows {
-    Numbers z, q;
+    TakenRows z, q;
   };
   /// What weights of edges are multiplied by; nullptr: they do not count.
   [[nodiscard]] const float* by_weight() const {
     return by_weight_ ? parameters_.value(*by_weight_) : nullptr;
   }
   /// z = x W_source, and q = x W_target of the rows that attend.
-  Rows transformed(Context& context, const Operand& x) {
+  Rows transformed(Context& context, const Operand& x, const SpareRows& spare) {
     const std::uint64_t targets = attention_.rows();
     const std::uint64_t stride = context.padded(shape_.out);
-    const Rows rows{context.scratch(kGatv2SourceSlot, x.rows * stride),
-                    context.scratch(kGatv2TargetSlot, targets * stride)};
+    Rows rows{context.take_rows(x.rows * stride, spare), context.take_rows(targets * stride)};
     transform(context, x, parameters_.value(source_), rows.z, shape_.out, 0.0f, stride);
     transform(context, x.first(targets), parameters_.value(target_), rows.q, shape_.out, 0.0f,
               stride);

@@ -23,12 +23,51 @@ class Gin final : public Convolution {
         kept_(or_own(shape.kept)),
         norm_(parameters, norm, shape.name + ".first.norm", shape.out, kept_) {}
 
-  void forward(Context& context, const Operand& x, Numbers y) override {
-    refill(context, x, nullptr);
+  void forward(Context& context, const Operand& x, Numbers y, const ForwardPass& pass) override {
+    set_hidden(context, x, pass);
     transform(context, hidden(), parameters_.value(second_), y, shape_.out);
   }
 
   void refill(Context& context, const Operand& x, Numbers /*y*/) override {
+    set_hidden(context, x, {.spare = {}, .pass = Pass::repeated});
+  }
+
+  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx,
+                const GivenGradient& /*given*/) override {
+    const exec::Stream& stream = context.stream();
+    const std::uint64_t n = aggregation_->rows();
+    const float* epsilon = parameters_.value(epsilon_);
+    const float* w = parameters_.value(first_);
+    float* dw = parameters_.gradient(first_);
+    const TakenRows du = context.take_rows(n * shape_.out);
+    add_weight_gradient(context, hidden(), dy, parameters_.gradient(second_), shape_.out);
+    input_gradient(context, n, dy, parameters_.value(second_), du, shape_.out, shape_.out);
+    norm_.backward(context, epilogue(), n, hidden().dense, du, parameters_.gradient(bias_));
+    if (is_first_) {
+      add_weight_gradient(context, aggregated(), du, dw, shape_.out);
+      // d epsilon = <ds, x>.
+      const TakenRows ds = context.take_rows(n * shape_.in);
+      input_gradient(context, n, du, w, ds, shape_.in, shape_.out);
+      sums_.add_all(stream, {.k = shape_.in, .a = ds, .b = x.dense}, n,
+                    parameters_.gradient(epsilon_));
+      if (!shape_.needs_input_gradient) return;
+      aggregation_->backward(context, ds, dx, shape_.in);
+      return add_self(stream, n, shape_.in, epsilon, ds, dx);
+    }
+    // d epsilon = <du, x W>.
+    const TakenRows z = context.take_rows(x.rows * shape_.out);
+    transform(context, x, w, z, shape_.out);
+    sums_.add_all(stream, {.k = shape_.out, .a = du, .b = z}, n, parameters_.gradient(epsilon_));
+    aggregation_->backward(context, du, z, shape_.out);
+    add_self(stream, n, shape_.out, epsilon, du, z);
+    add_weight_gradient(context, x, z, dw, shape_.out);
+    if (shape_.needs_input_gradient)
+      input_gradient(context, x.rows, z, w, dx, shape_.in, shape_.out);
+  }
+
+ private:
+  /// What the second product is of, and what backward() needs beside.
+  void set_hidden(Context& context, const Operand& x, const ForwardPass& pass) {
     const exec::Stream& stream = context.stream();
     const std::uint64_t n = aggregation_->rows();
     const float* epsilon = parameters_.value(epsilon_);
@@ -41,47 +80,14 @@ class Gin final : public Convolution {
       add_self(stream, n, shape_.in, epsilon, x.dense, sums);
       transform(context, aggregated(), w, before, shape_.out);
     } else {
-      const Numbers z = context.scratch(0, x.rows * shape_.out);
+      const TakenRows z = context.take_rows(x.rows * shape_.out, pass.spare);
       transform(context, x, w, z, shape_.out);
       aggregation_->forward(context, z, before, shape_.out);
       add_self(stream, n, shape_.out, epsilon, z, before);
     }
-    norm_.forward(context, epilogue(), n, inner);
+    norm_.forward(context, epilogue(), n, inner, pass.pass);
   }
 
-  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
-    const exec::Stream& stream = context.stream();
-    const std::uint64_t n = aggregation_->rows();
-    const float* epsilon = parameters_.value(epsilon_);
-    const float* w = parameters_.value(first_);
-    float* dw = parameters_.gradient(first_);
-    const Numbers du = context.scratch(1, n * shape_.out);
-    add_weight_gradient(context, hidden(), dy, parameters_.gradient(second_), shape_.out);
-    input_gradient(context, n, dy, parameters_.value(second_), du, shape_.out, shape_.out);
-    norm_.backward(context, epilogue(), n, hidden().dense, du, parameters_.gradient(bias_));
-    if (is_first_) {
-      add_weight_gradient(context, aggregated(), du, dw, shape_.out);
-      // d epsilon = <ds, x>.
-      const Numbers ds = context.scratch(0, n * shape_.in);
-      input_gradient(context, n, du, w, ds, shape_.in, shape_.out);
-      sums_.add_all(stream, {.k = shape_.in, .a = ds, .b = x.dense}, n,
-                    parameters_.gradient(epsilon_));
-      if (!shape_.needs_input_gradient) return;
-      aggregation_->backward(context, ds, dx, shape_.in);
-      return add_self(stream, n, shape_.in, epsilon, ds, dx);
-    }
-    // d epsilon = <du, x W>.
-    const Numbers z = context.scratch(0, x.rows * shape_.out);
-    transform(context, x, w, z, shape_.out);
-    sums_.add_all(stream, {.k = shape_.out, .a = du, .b = z}, n, parameters_.gradient(epsilon_));
-    aggregation_->backward(context, du, z, shape_.out);
-    add_self(stream, n, shape_.out, epsilon, du, z);
-    add_weight_gradient(context, x, z, dw, shape_.out);
-    if (shape_.needs_input_gradient)
-      input_gradient(context, x.rows, z, w, dx, shape_.in, shape_.out);
-  }
-
- private:
   [[nodiscard]] Operand aggregated() const {
     return Operand::of(aggregation_->rows(), kept_->rows(KeptSlot::aggregated), shape_.in);
   }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions whose aggregation is linear: GCN, GraphSAGE with sums and means; and none at all.
+#include <optional>
+
 #include "warren/learn/convolution.hpp"
 
 #include "learn/layers/convolution_parts.hpp"
@@ -21,10 +23,12 @@ class Linear final : public Convolution {
   Linear(Parameters& parameters, const ConvolutionShape& shape)
       : parameters_(parameters), shape_(shape), weight_(add_weight(parameters, shape)) {}
 
-  void forward(Context& context, const Operand& x, Numbers y) override {
+  void forward(Context& context, const Operand& x, Numbers y,
+               const ForwardPass& /*pass*/) override {
     transform(context, x, parameters_.value(weight_), y, shape_.out);
   }
-  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
+  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx,
+                const GivenGradient& /*given*/) override {
     add_weight_gradient(context, x, dy, parameters_.gradient(weight_), shape_.out);
     if (shape_.needs_input_gradient)
       input_gradient(context, x.rows, dy, parameters_.value(weight_), dx, shape_.in, shape_.out);
@@ -47,14 +51,14 @@ class Gcn final : public Convolution {
         weight_(add_weight(parameters, shape)),
         kept_(or_own(shape.kept)) {}
 
-  void forward(Context& context, const Operand& x, Numbers y) override {
+  void forward(Context& context, const Operand& x, Numbers y, const ForwardPass& pass) override {
     const float* w = parameters_.value(weight_);
     if (is_first_) {
       refill(context, x, y);
       return transform(context, aggregated(), w, y, shape_.out);
     }
     const std::uint64_t stride = context.padded(shape_.out);
-    const Numbers z = context.scratch(0, x.rows * stride);
+    const TakenRows z = context.take_rows(x.rows * stride, pass.spare);
     transform(context, x, w, z, shape_.out, 0.0f, stride);
     aggregation_->forward(context, z, y, shape_.out, 0.0f, {.x_stride = stride, .room = z});
   }
@@ -68,27 +72,27 @@ class Gcn final : public Convolution {
                           {.room = fits ? y : Numbers(), .is_scaled = x.is_scaled});
   }
 
-  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
+  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx,
+                const GivenGradient& given) override {
     const float* w = parameters_.value(weight_);
     float* dw = parameters_.gradient(weight_);
     if (is_first_) {
       add_weight_gradient(context, aggregated(), dy, dw, shape_.out);
       if (!shape_.needs_input_gradient) return;
       const std::uint64_t rows = aggregation_->rows();
-      const Numbers ds = context.scratch(0, rows * shape_.in);
+      const TakenRows ds = context.take_rows(rows * shape_.in);
       input_gradient(context, rows, dy, w, ds, shape_.in, shape_.out);
       return aggregation_->backward(context, ds, dx, shape_.in);
     }
     // dx is made last: until then it has the scaled rows of dy, and dy then those of dz.
     const std::uint64_t stride = context.padded(shape_.out);
     const Numbers room = shape_.needs_input_gradient && stride <= shape_.in ? dx : nullptr;
-    const bool is_dy_free = room != nullptr && context.are_gradients_spent() &&
+    const bool is_dy_free = room != nullptr && given.is_spent &&
                             aggregation_->backward_scale() != nullptr && stride == shape_.out &&
                             x.rows == aggregation_->rows();
-    const Numbers dz = is_dy_free ? dy : context.scratch(0, x.rows * stride);
-    const bool is_scaled = context.are_gradients_scaled();
-    aggregation_->backward(context, is_scaled ? dx : dy, dz, shape_.out, 0.0f,
-                           {.y_stride = stride, .room = room, .is_scaled = is_scaled});
+    const TakenRows dz = is_dy_free ? TakenRows(dy) : context.take_rows(x.rows * stride);
+    aggregation_->backward(context, given.is_scaled ? dx : dy, dz, shape_.out, 0.0f,
+                           {.y_stride = stride, .room = room, .is_scaled = given.is_scaled});
     add_weight_gradient(context, x, dz, dw, shape_.out, stride);
     if (shape_.needs_input_gradient)
       input_gradient(context, x.rows, dz, w, dx, shape_.in, shape_.out, 0.0f, stride);
@@ -124,7 +128,7 @@ class Sage final : public Convolution {
         neighbours_(add_sage_weight(parameters, shape, ".neighbours.weight")),
         kept_(or_own(shape.kept)) {}
 
-  void forward(Context& context, const Operand& x, Numbers y) override {
+  void forward(Context& context, const Operand& x, Numbers y, const ForwardPass& pass) override {
     const float* w = parameters_.value(neighbours_);
     const std::uint64_t rows = aggregation_->rows();
     transform(context, x.first(rows), parameters_.value(self_), y, shape_.out);
@@ -135,7 +139,7 @@ class Sage final : public Convolution {
       return transform(context, aggregated(), w, y, shape_.out, 1.0f);
     }
     const std::uint64_t stride = context.padded(shape_.out);
-    const Numbers z = context.scratch(0, x.rows * stride);
+    const TakenRows z = context.take_rows(x.rows * stride, pass.spare);
     transform(context, x, w, z, shape_.out, 0.0f, stride);
     aggregation_->forward(context, z, y, shape_.out, 1.0f, {.x_stride = stride, .room = z});
   }
@@ -149,16 +153,18 @@ class Sage final : public Convolution {
     aggregated_of_ = x.constant;
   }
 
-  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
+  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx,
+                const GivenGradient& given) override {
     const float* w = parameters_.value(neighbours_);
     float* dw = parameters_.gradient(neighbours_);
     const std::uint64_t rows = aggregation_->rows();
     const std::uint64_t stride = context.padded(shape_.out);
+    std::optional<TakenRows> copy;
     if (stride != shape_.out) {
       // Three products read it.
-      const Numbers copy = context.scratch(1, rows * stride);
-      scale_rows(context.stream(), rows, shape_.out, stride, nullptr, dy, copy);
-      dy = copy;
+      copy = context.take_rows(rows * stride);
+      scale_rows(context.stream(), rows, shape_.out, stride, nullptr, dy, copy->data());
+      dy = copy->data();
     }
     add_weight_gradient(context, x.first(rows), dy, parameters_.gradient(self_), shape_.out,
                         stride);
@@ -170,17 +176,16 @@ class Sage final : public Convolution {
       add_weight_gradient(context, aggregated(), dy, dw, shape_.out, stride);
       if (!shape_.needs_input_gradient) return;
       set_dx();
-      const Numbers ds = context.scratch(0, rows * shape_.in);
+      const TakenRows ds = context.take_rows(rows * shape_.in);
       input_gradient(context, rows, dy, w, ds, shape_.in, shape_.out, 0.0f, stride);
       return aggregation_->backward(context, ds, dx, shape_.in, 1.0f);
     }
     // Until dx is made it has the scaled rows of dy.
     const Numbers room = shape_.needs_input_gradient && stride <= shape_.in ? dx : nullptr;
-    const Numbers dz = context.scratch(0, x.rows * stride);
-    const bool is_scaled = context.are_gradients_scaled();
+    const TakenRows dz = context.take_rows(x.rows * stride);
     aggregation_->backward(
-        context, is_scaled ? dx : dy, dz, shape_.out, 0.0f,
-        {.x_stride = stride, .y_stride = stride, .room = room, .is_scaled = is_scaled});
+        context, given.is_scaled ? dx : dy, dz, shape_.out, 0.0f,
+        {.x_stride = stride, .y_stride = stride, .room = room, .is_scaled = given.is_scaled});
     set_dx();
     add_weight_gradient(context, x, dz, dw, shape_.out, stride);
     if (shape_.needs_input_gradient)

@@ -8,8 +8,15 @@
 
 namespace warren::learn {
 
-/// For the rows of `n` and the columns that they name; until the next call.
-[[nodiscard]] detail::EdgeDropout edge_dropout(Context& context, const Neighbours& n,
-                                               const Dropout& dropout);
+/// What kernels draw from, until the end of this object.
+struct EdgeDropoutKeys {
+  Workspace::Taken<std::uint32_t> keys;
+  float probability = 0.0f;  ///< 0: off.
+  [[nodiscard]] detail::EdgeDropout view() const { return {keys, probability}; }
+};
+
+/// For the rows of `n` and the columns that they name.
+[[nodiscard]] EdgeDropoutKeys edge_dropout(Context& context, const Neighbours& n,
+                                           const Dropout& dropout);
 
 }  // namespace warren::learn

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -18,8 +19,6 @@ namespace {
 // Random numbers of one layer lie apart from the next one's.
 constexpr std::uint64_t kPurposes = 16;
 constexpr std::uint64_t kInputPurpose = 0;
-// Scratch memory that no convolution uses.
-constexpr std::size_t kResidualSlot = 4;
 
 /// The graph whose edges the layers read.
 GraphPair read_by_layers(team::Team& team, const GraphPair& graphs, const ModelOptions& options) {
@@ -252,14 +251,17 @@ Epilogue Model::epilogue(Context& context, const Layer& layer, ConstNumbers adde
           .dropout = context.dropout(layer.dropout, layer.purpose)};
 }
 
-/// What is added to a layer's output before its activation; nullptr: nothing.
-ConstNumbers Model::added(Context& context, const Layer& layer, const Operand& x) const {
-  if (layer.has_residual) return x.dense;
-  if (!layer.skip) return nullptr;
+/// The layer's output: a norm of what its convolution left, what is added to it, and the epilogue.
+void Model::finish(Context& context, Layer& layer, const Operand& x, Pass pass) const {
   const std::uint64_t n = layer.matrix.neighbourhood->out->rows();
-  const Numbers product = context.scratch(kResidualSlot, exec::bytes_of(n, layer.out));
-  transform(context, x.first(n), parameters_.value(*layer.skip), product, layer.out);
-  return product;
+  const Numbers y = layer.output.data();
+  if (!layer.skip) {
+    const ConstNumbers added = layer.has_residual ? x.dense : nullptr;
+    return layer.norm->forward(context, epilogue(context, layer, added), n, y, pass);
+  }
+  const TakenRows added = context.take_rows(exec::bytes_of(n, layer.out));
+  transform(context, x.first(n), parameters_.value(*layer.skip), added, layer.out);
+  layer.norm->forward(context, epilogue(context, layer, added), n, y, pass);
 }
 
 ConstNumbers Model::forward(Context& context, Features& features) {
@@ -286,8 +288,6 @@ ConstNumbers Model::forward(Context& context, std::uint64_t rows, ConstNumbers f
 }
 
 ConstNumbers Model::forward(Context& context) {
-  // The gradients' memory is free until backward().
-  context.lend(gradients_[1].data(), gradients_[1].size());
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     context.team().check();  // A team that is to end does not wait for the epoch's end.
     Layer& layer = layers_[l];
@@ -295,10 +295,10 @@ ConstNumbers Model::forward(Context& context) {
     const std::uint64_t n = layer.matrix.neighbourhood->out->rows();
     context.keep(layer.output, exec::bytes_of(n, layer.out));
     const Numbers y = layer.output.data();
-    layer.convolution->forward(context, x, layer.norm->input(context, n, y));
-    layer.norm->forward(context, epilogue(context, layer, added(context, layer, x)), n, y);
+    // The gradients' memory is free until backward().
+    layer.convolution->forward(context, x, layer.norm->input(context, n, y), {.spare = spare()});
+    finish(context, layer, x, Pass::first);
   }
-  context.lend(nullptr, 0);
   Layer& last = layers_.back();
   context.keep(gradients_[0], exec::bytes_of(last.matrix.neighbourhood->out->rows(), last.out));
   return last.output.data();
@@ -309,14 +309,11 @@ ConstNumbers Model::forward(Context& context) {
 void Model::repeat(Context& context, Layer& layer, const Operand& x, ConstNumbers dy) {
   const std::uint64_t n = layer.matrix.neighbourhood->out->rows();
   const Numbers y = layer.output.data();
-  if (!(dy == gradients_[1].data())) context.lend(gradients_[1].data(), gradients_[1].size());
-  context.set_repeating(true);
-  layer.convolution->forward(context, x, layer.norm->input(context, n, y));
+  layer.convolution->forward(
+      context, x, layer.norm->input(context, n, y),
+      {.spare = dy == gradients_[1].data() ? SpareRows() : spare(), .pass = Pass::repeated});
   // A batch norm keeps its input, and the moments stand: the output is there already.
-  if (options_.norm != NormKind::batch)
-    layer.norm->forward(context, epilogue(context, layer, added(context, layer, x)), n, y);
-  context.set_repeating(false);
-  context.lend(nullptr, 0);
+  if (options_.norm != NormKind::batch) finish(context, layer, x, Pass::repeated);
 }
 
 /// On the second stream, behind what the first one has to do so far.
@@ -353,26 +350,20 @@ void Model::backward(Context& context, Numbers scores_gradient, GradientSums sum
       dx = (fits ? layer.output : other).data();
     }
     if (!layer.normal->is_intact()) repeat(context, layer, x, dy);
-    Numbers residual;
+    std::optional<TakenRows> taken;
     const bool adds = layer.has_residual || layer.skip;
-    if (adds) residual = context.scratch(kResidualSlot, exec::bytes_of(n, layer.out));
+    if (adds) taken = context.take_rows(exec::bytes_of(n, layer.out));
+    const Numbers residual = adds ? taken->data() : nullptr;
     ScaledGradient scaled;
     if (l > 0 && !adds && options_.norm == NormKind::none && dx == layer.output.data())
       scaled = {layer.convolution->gradient_scale(context), dx,
                 layer.convolution->reads_plain_gradient()};
-    context.set_gradients_scaled(scaled.scale != nullptr);
     // Gradients go by the output, whatever was added to it.
     layer.norm->backward(context, epilogue(context, layer, nullptr), n, layer.output.data(), dy,
                          parameters_.gradient(layer.bias), residual, scaled);
-    if (!layer.kept->is_intact()) {
-      context.set_repeating(true);
-      layer.convolution->refill(context, x, layer.output.data());
-      context.set_repeating(false);
-    }
-    context.set_gradients_spent(true);
-    layer.convolution->backward(context, x, dy, dx);
-    context.set_gradients_spent(false);
-    context.set_gradients_scaled(false);
+    if (!layer.kept->is_intact()) layer.convolution->refill(context, x, layer.output.data());
+    layer.convolution->backward(context, x, dy, dx,
+                                {.is_spent = true, .is_scaled = scaled.scale != nullptr});
     if (layer.has_residual) add_self(context.stream(), n, layer.out, nullptr, residual, dx);
     if (layer.skip) {
       add_weight_gradient(context, x.first(n), residual, parameters_.gradient(*layer.skip),

@@ -100,7 +100,8 @@ void Norm::take_moments(Context& context, std::uint64_t n) {
   run_columns(stream, 1, moments);
 }
 
-void Norm::forward(Context& context, const Epilogue& epilogue, std::uint64_t n, Numbers y) {
+void Norm::forward(Context& context, const Epilogue& epilogue, std::uint64_t n, Numbers y,
+                   Pass pass) {
   const exec::Stream& stream = context.stream();
   if (kind_ == NormKind::none) return apply(stream, epilogue, n, width_, y);
   const float* weight = parameters_.value(weight_);
@@ -114,7 +115,7 @@ void Norm::forward(Context& context, const Epilogue& epilogue, std::uint64_t n, 
     });
     return apply(stream, epilogue, n, width_, y);
   }
-  if (!context.is_repeating()) take_moments(context, n);
+  if (pass == Pass::first) take_moments(context, n);
   const float* s = statistics_.data();
   const detail::ColumnNorm norm{s + kMean * width_, s + kInverse * width_, weight};
   with_type(y.type(), [&]<class T>(T) {

@@ -68,26 +68,31 @@ void SparseOperand::multiply_transposed(const exec::Stream& stream, const float*
 
 namespace {
 
-// No other's: weights as products want them, and gradients of sparse features' rows.
-constexpr std::size_t kWeightSlot = 7;
-constexpr std::size_t kWideSlot = 9;
+/// What is given where it lies as products want it, or a copy that does.
+struct LaidOut {
+  Workspace::Block memory;
+  ConstNumbers numbers;
+};
 
-/// w (width x k) with rows `stride` apart, in the rows' type.
-ConstNumbers laid_out(Context& context, const float* w, NumberType type, std::uint64_t width,
-                      std::uint64_t k, std::uint64_t stride) {
-  if (stride == k && type == NumberType::float32) return w;
-  // In floats' room: those of 16 bits take half of it.
-  const Numbers copy{context.floats(kWeightSlot, width * stride), type};
-  scale_rows(context.stream(), width, k, stride, nullptr, w, copy);
+/// w (width x k) with rows `stride` apart, in a type.
+LaidOut laid_out(Context& context, const float* w, NumberType type, std::uint64_t width,
+                 std::uint64_t k, std::uint64_t stride) {
+  if (stride == k && type == NumberType::float32) return {{}, w};
+  LaidOut copy{context.workspace().take_bytes(width * stride * size_of(type)), {}};
+  const Numbers to(copy.memory.data(), type);
+  scale_rows(context.stream(), width, k, stride, nullptr, w, to);
+  copy.numbers = to;
   return copy;
 }
 
 /// Rows as float32.
-const float* widened(Context& context, ConstNumbers rows, std::uint64_t n, std::uint64_t stride) {
-  if (rows.type() == NumberType::float32) return rows.as<float>();
-  float* wide = context.floats(kWideSlot, n * stride);
-  scale_rows(context.stream(), n, stride, stride, nullptr, rows, wide);
-  return wide;
+LaidOut widened(Context& context, ConstNumbers rows, std::uint64_t n, std::uint64_t stride) {
+  if (rows.type() == NumberType::float32) return {{}, rows};
+  LaidOut copy{context.workspace().take_bytes(n * stride * sizeof(float)), {}};
+  const Numbers to(copy.memory.data(), NumberType::float32);
+  scale_rows(context.stream(), n, stride, stride, nullptr, rows, to);
+  copy.numbers = to;
+  return copy;
 }
 
 }  // namespace
@@ -96,12 +101,12 @@ void transform(Context& context, const Operand& x, const float* w, Numbers y, st
                float beta, std::uint64_t stride) {
   const std::uint64_t wide = stride == 0 ? k : stride;
   context.measured(Part::dense, [&] {
-    const ConstNumbers weight = laid_out(context, w, y.type(), x.width, k, wide);
+    const LaidOut weight = laid_out(context, w, y.type(), x.width, k, wide);
     if (x.sparse != nullptr)
-      return x.sparse->multiply(context.stream(), weight, y, wide, wide, beta);
+      return x.sparse->multiply(context.stream(), weight.numbers, y, wide, wide, beta);
     with_type(y.type(), [&]<class T>(T) {
       context.dense().multiply(context.stream(), {x.rows, wide, x.width}, x.dense.as<T>(),
-                               weight.as<T>(), y.as<T>(), 1.0f, beta);
+                               weight.numbers.as<T>(), y.as<T>(), 1.0f, beta);
     });
   });
 }
@@ -110,12 +115,16 @@ void add_weight_gradient(Context& context, const Operand& x, ConstNumbers dy, fl
                          std::uint64_t k, std::uint64_t stride) {
   const std::uint64_t wide = stride == 0 ? k : stride;
   context.measured(Part::dense, [&] {
-    if (x.sparse != nullptr)
-      return x.sparse->multiply_transposed(context.stream(), widened(context, dy, x.rows, wide), dw,
-                                           k, wide);
+    if (x.sparse != nullptr) {
+      const LaidOut floats = widened(context, dy, x.rows, wide);
+      return x.sparse->multiply_transposed(context.stream(), floats.numbers.as<float>(), dw, k,
+                                           wide);
+    }
     const exec::DenseShape shape{.m = x.width, .n = wide, .k = x.rows, .transpose_a = true};
     const bool is_apart = wide != k;
-    float* product = is_apart ? context.floats(kWeightSlot, x.width * wide) : dw;
+    Workspace::Taken<float> apart;
+    if (is_apart) apart = context.workspace().take<float>(x.width * wide);
+    float* const product = is_apart ? apart.data() : dw;
     with_type(dy.type(), [&]<class T>(T) {
       context.dense().multiply(context.stream(), shape, x.dense.as<T>(), dy.as<T>(), product, 1.0f,
                                is_apart ? 0.0f : 1.0f);
@@ -129,11 +138,11 @@ void input_gradient(Context& context, std::uint64_t rows, ConstNumbers dy, const
                     std::uint64_t stride) {
   const std::uint64_t wide = stride == 0 ? k : stride;
   context.measured(Part::dense, [&] {
-    const ConstNumbers weight = laid_out(context, w, dx.type(), width, k, wide);
+    const LaidOut weight = laid_out(context, w, dx.type(), width, k, wide);
     with_type(dx.type(), [&]<class T>(T) {
       context.dense().multiply(context.stream(),
                                {.m = rows, .n = width, .k = wide, .transpose_b = true}, dy.as<T>(),
-                               weight.as<T>(), dx.as<T>(), 1.0f, beta);
+                               weight.numbers.as<T>(), dx.as<T>(), 1.0f, beta);
     });
   });
 }

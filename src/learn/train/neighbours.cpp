@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -265,7 +266,6 @@ void Aggregation::set(const BlockWeights& weights) {
 void Aggregation::product(Context& context, const Neighbours& neighbours,
                           const sparse::MatrixView& view, const float* before, ConstNumbers x,
                           Numbers y, std::uint64_t k, float beta, const AggregateRows& lie) const {
-  constexpr std::size_t kSlot = 6;
   const std::uint64_t own = neighbours.own_columns();
   const std::uint64_t x_stride = lie.x_stride == 0 ? k : lie.x_stride;
   const std::uint64_t y_stride = lie.y_stride == 0 ? k : lie.y_stride;
@@ -285,10 +285,12 @@ void Aggregation::product(Context& context, const Neighbours& neighbours,
     if (before == nullptr && x_stride * size_of(x.type()) % kReadable == 0 && y_stride <= x_stride)
       stride = x_stride;
   }
+  std::optional<TakenRows> taken;
   if (before != nullptr || stride != x_stride) {
     // Blocks read x once more.
     const bool has_room = lie.room != nullptr && (x != lie.room || self_ == nullptr);
-    const Numbers scaled = has_room ? lie.room : context.scratch(kSlot, own * stride);
+    if (!has_room) taken = context.take_rows(own * stride);
+    const Numbers scaled = has_room ? lie.room : taken->data();
     context.measured(Part::aggregate, [&] {
       scale_rows(context.stream(), own, x_stride, stride, before, x, scaled);
     });

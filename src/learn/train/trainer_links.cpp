@@ -113,9 +113,6 @@ class LinkPasses final : public SampledPasses {
 
 void LinkPasses::train_batch(const Batch& batch, std::uint64_t number, std::uint64_t links,
                              const float* scale) {
-  // Of the layers, whose passes are over or not begun.
-  constexpr std::size_t kRowsSlot = 0;
-  constexpr std::size_t kGradientSlot = 1;
   BatchParts& p = parts_;
   const LinkPairs pairs = slots_.take();
   p.context.begin(p.options.model.seed, number, true);
@@ -127,11 +124,11 @@ void LinkPasses::train_batch(const Batch& batch, std::uint64_t number, std::uint
   if (rows.type() == NumberType::float32) {
     loss_.run(p.context, pairs, rows.as<float>(), width, factor, gradient.as<float>(), scale);
   } else {
-    float* z = p.context.floats(kRowsSlot, pairs.seeds * width);
-    float* dz = p.context.floats(kGradientSlot, pairs.seeds * width);
-    convert(p.context.stream(), pairs.seeds, width, rows, z);
+    const auto z = p.context.workspace().take<float>(pairs.seeds * width);
+    const auto dz = p.context.workspace().take<float>(pairs.seeds * width);
+    convert(p.context.stream(), pairs.seeds, width, rows, z.data());
     loss_.run(p.context, pairs, z, width, factor, dz, scale);
-    convert(p.context.stream(), pairs.seeds, width, dz, gradient);
+    convert(p.context.stream(), pairs.seeds, width, dz.data(), gradient);
   }
   slots_.release(p.context.stream());
   p.model.backward(p.context, gradient, GradientSums::of_team);

@@ -2,6 +2,7 @@
 #include "warren/learn/attention.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <type_traits>
 
 #include "warren/exec/memory.hpp"
@@ -14,8 +15,6 @@ namespace warren::learn {
 namespace {
 
 // Nobody else's: the sums of a walk's first part, and dy with padded rows.
-constexpr std::size_t kPartSumsSlot = 6;
-constexpr std::size_t kGatGradientSlot = 8;
 
 template <class Kernel>
 void run_rows(Context& context, const Neighbours& neighbours, const Kernel& kernel) {
@@ -66,7 +65,8 @@ void walk(Context& context, const Neighbours& n, const AttentionShape& shape, co
   job.positive = positive.as<T>();
   const sparse::HaloSplit* split = n.split(context.stream());
   if (split == nullptr) return run_job(context, job, n.view(), n.plan());
-  job.sums = context.floats(kPartSumsSlot, n.rows() * shape.heads * 2);
+  const auto sums = context.workspace().take<float>(n.rows() * shape.heads * 2);
+  job.sums = sums;
   ConstNumbers pulled;
   context.measured(Part::communicate, [&] { pulled = n.begin_pull(context, x, k); });
   job.part = detail::WalkPart::first;
@@ -120,9 +120,9 @@ void Attention::forward(Context& context, const Dropout& dropout, ConstNumbers z
     detail::run_where(stream, most, detail::LogitsKernel<T>{shape, z.as<T>(), left, right, l, r});
     const float* pulled_r = n.pull(context, r, heads, 1);
     const detail::TwoParts<float> all_r{r, pulled_r, sources, heads};
-    const detail::ForwardSide<T> side{heads,     slope,        edge_dropout(context, n, dropout),
-                                      all_r,     statistics,   share,
-                                      y.as<T>(), heads * width};
+    const EdgeDropoutKeys dropped = edge_dropout(context, n, dropout);
+    const detail::ForwardSide<T> side{heads,      slope, dropped.view(), all_r,
+                                      statistics, share, y.as<T>(),      heads * width};
     if (is_weighted) {
       run_rows(
           context, n,
@@ -148,10 +148,11 @@ void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers 
   const std::uint64_t k = context.padded(heads * width);
   const std::uint64_t rows = n.rows();
   const std::uint64_t targets = out_->rows();
+  std::optional<TakenRows> copy;
   if (k != heads * width) {
-    const Numbers copy = room != nullptr ? room : context.scratch(kGatGradientSlot, targets * k);
-    scale_rows(stream, targets, heads * width, k, nullptr, dy, copy);
-    dy = copy;
+    copy = room != nullptr ? TakenRows(room) : context.take_rows(targets * k);
+    scale_rows(stream, targets, heads * width, k, nullptr, dy, copy->data());
+    dy = copy->data();
   }
   if (rows > targets)  // Sources alone have no l.
     exec::fill_bytes(stream, dl + targets * heads, 0, (rows - targets) * heads * sizeof(float));
@@ -169,12 +170,9 @@ void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers 
     const float* pulled_statistics = n.pull(context, statistics, many, 1);
     // From here on nothing of forward is needed but the statistics.
     float* t = share;
-    const detail::BackwardSide<T> side{heads,
-                                       slope,
-                                       edge_dropout(context, n, dropout),
-                                       r,
-                                       {statistics, pulled_statistics, targets, many},
-                                       t};
+    const EdgeDropoutKeys dropped = edge_dropout(context, n, dropout);
+    const detail::BackwardSide<T> side{
+        heads, slope, dropped.view(), r, {statistics, pulled_statistics, targets, many}, t};
     if (!shape_.edge_weights) {
       walk(context, n, shape_, side, dy, dz, positive);
     } else {

@@ -19,6 +19,7 @@ void walk(Context& context, const Neighbours& n, const AttentionShape& shape,
   const sparse::SpmmPlan& plan = n.plan();
   if (plan.tasks() == 0) return;
   const std::uint64_t k = context.padded(shape.heads * shape.width);
+  const EdgeDropoutKeys dropped = edge_dropout(context, n, dropout);
   detail::HeadJob<Side> job{};
   job.side = side;
   job.a = n.view();
@@ -28,7 +29,7 @@ void walk(Context& context, const Neighbours& n, const AttentionShape& shape,
   job.stride = k;
   job.slope = shape.slope;
   job.attention = a;
-  job.dropout = edge_dropout(context, n, dropout);
+  job.dropout = dropped.view();
   job.tasks = plan.task_data();
   job.task_count = plan.tasks();
   job.splits = plan.split_data();

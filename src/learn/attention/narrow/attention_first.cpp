@@ -14,9 +14,6 @@
 namespace warren::learn {
 namespace {
 
-constexpr std::size_t kFirstGradientSlot = 0, kBlocksSlot = 1, kGradientBlocksSlot = 2,
-                      kFoldedSlot = 3, kPartialsSlot = 6;
-
 class GatFirst final : public Convolution {
  public:
   GatFirst(Parameters& parameters, const ConvolutionShape& shape,
@@ -29,9 +26,11 @@ class GatFirst final : public Convolution {
         weights_(add_gat_weights(parameters, shape, attention)),
         kept_(or_own(shape.kept)) {}
 
-  void forward(Context& context, const Operand& x, Numbers y) override {
+  void forward(Context& context, const Operand& x, Numbers y,
+               const ForwardPass& /*pass*/) override {
     refill(context, x, nullptr);
-    transform(context, sums(), blocks(context), y, shape_.out);
+    const auto blocks = block_weights(context);
+    transform(context, sums(), blocks, y, shape_.out);
   }
 
   void refill(Context& context, const Operand& x, Numbers /*y*/) override {
@@ -43,8 +42,9 @@ class GatFirst final : public Convolution {
     (void)kept_->take_array<float>(context, KeptSlot::statistics,
                                    rows * heads * detail::kStatistics);
     auto* r = kept_->take_array<float>(context, KeptSlot::logits, columns * heads);
-    float* u = context.floats(kFoldedSlot, 2 * width() + rows * heads);
-    float* l = u + 2 * width();
+    const auto folded = context.workspace().take<float>(2 * width() + rows * heads);
+    float* const u = folded;
+    float* const l = u + 2 * width();
     detail::run_where(stream, 2 * width(), detail::FoldKernel{weights(), u});
     begin_pull(context, x);
     const auto set_logits = [&]<class T>(T, ConstNumbers part, std::uint64_t first,
@@ -65,26 +65,29 @@ class GatFirst final : public Convolution {
   }
 
   [[nodiscard]] bool reads_transposed() const override { return false; }
-  void backward(Context& context, const Operand& x, Numbers dy, Numbers) override {
+  void backward(Context& context, const Operand& x, Numbers dy, Numbers /*dx*/,
+                const GivenGradient& /*given*/) override {
     const exec::Stream& stream = context.stream();
     const std::uint64_t rows = out_->rows();
     begin_pull(context, x);
-    const Numbers gradient = context.scratch(kFirstGradientSlot, rows * width());
-    input_gradient(context, rows, dy, blocks(context), gradient, width(), shape_.out);
-    float* to_blocks = context.floats(kGradientBlocksSlot, width() * shape_.out);
+    const TakenRows gradient = context.take_rows(rows * width());
+    const auto blocks = block_weights(context);
+    input_gradient(context, rows, dy, blocks, gradient, width(), shape_.out);
+    const auto to_blocks = context.workspace().take<float>(width() * shape_.out);
     exec::fill_bytes(stream, to_blocks, 0, width() * shape_.out * sizeof(float));
     add_weight_gradient(context, sums(), dy, to_blocks, shape_.out);
     if (out_->is_shared()) context.measured(Part::communicate, [&] { out_->end_pull(context); });
     std::uint64_t workers = 0;
-    float* partials = nullptr;
+    Workspace::Taken<float> partials;
     with_type(x.dense.type(), [&]<class T>(T) {
       workers = detail::first_workers(
           stream.device(),
           context.has_tensor_sums() && detail::fits_tensor_cores<T>(attention_.heads));
-      partials = context.floats(kPartialsSlot, workers * 2 * width());
-      walk<T>(context, x, gradient.as<T>(), workers, partials);
+      partials = context.workspace().take<float>(workers * 2 * width());
+      walk<T>(context, x, gradient.data().template as<T>(), workers, partials);
     });
-    float* du = context.floats(kFoldedSlot, 2 * width());
+    const auto folded = context.workspace().take<float>(2 * width());
+    float* const du = folded;
     exec::fill_bytes(stream, du, 0, 2 * width() * sizeof(float));
     const detail::AddPartialsKernel add{workers, 2, width(), partials, {du, du + width()}};
     exec::with_backend(stream.device(), [&](auto backend) {
@@ -114,8 +117,8 @@ class GatFirst final : public Convolution {
             parameters_.value(weights_.left),
             parameters_.value(weights_.right)};
   }
-  [[nodiscard]] const float* blocks(Context& context) const {
-    float* to = context.floats(kBlocksSlot, width() * shape_.out);
+  [[nodiscard]] Workspace::Taken<float> block_weights(Context& context) const {
+    auto to = context.workspace().take<float>(width() * shape_.out);
     detail::run_where(context.stream(), width(), detail::BlockDiagonalKernel{weights(), to});
     return to;
   }
@@ -147,6 +150,8 @@ class GatFirst final : public Convolution {
     const Neighbours& n = *out_;
     const sparse::SpmmPlan& plan = n.plan();
     const exec::Stream& stream = context.stream();
+    const EdgeDropoutKeys dropped =
+        edge_dropout(context, n, context.dropout(edge_dropout_, shape_.purpose));
     detail::FirstJob<T> job{};
     job.a = n.view();
     job.tasks = plan.task_data();
@@ -156,7 +161,7 @@ class GatFirst final : public Convolution {
     job.heads = attention_.heads;
     job.columns = static_cast<std::uint32_t>(shape_.in);
     job.slope = attention_.slope;
-    job.dropout = edge_dropout(context, n, context.dropout(edge_dropout_, shape_.purpose));
+    job.dropout = dropped.view();
     job.x = {x.dense.as<T>(), pulled_.as<T>(), n.own_columns(), shape_.in};
     job.r = logits();
     job.statistics = statistics();
