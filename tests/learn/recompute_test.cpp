@@ -179,7 +179,7 @@ void check_plan(const team::TeamOptions& team) {
         // On GPUs products have room of their own.
         if (team.kind == exec::DeviceKind::cuda) continue;
         EXPECT_NEAR(static_cast<double>(least), static_cast<double>(again.total()),
-                    0.1 * static_cast<double>(again.total()));
+                    0.08 * static_cast<double>(again.total()));
       }
     }
   }
@@ -209,7 +209,7 @@ TEST(MemoryPlans, HaveTheRowsOfOtherRanks) {
           const MemoryPlan plan = plan_memory(graphs, p.dataset, options);
           const auto planned = static_cast<double>(plan.total()) * size;
           EXPECT_NEAR(static_cast<double>(peak_of(p, graphs, options, ranks(size))), planned,
-                      0.12 * planned);
+                      0.07 * planned);
         }
       }
     }
@@ -237,7 +237,7 @@ TEST(MemoryPlans, HaveTheWeightsOfEdges) {
           options.model.recompute = recomputes;
           options.epochs = 1;
           // Plans have more tasks than walks over rows as long as these, and a row for each.
-          const double part = kind.kind == ModelKind::gatv2 ? 0.2 : 0.12;
+          const double part = kind.kind == ModelKind::gatv2 ? 0.16 : 0.04;
           const auto planned =
               static_cast<double>(plan_memory(graphs, p.dataset, options).total()) * size;
           EXPECT_NEAR(static_cast<double>(peak_of(p, graphs, options, ranks(size))), planned,

@@ -77,7 +77,7 @@ class Workspace {
     Slot& slot = free_slot();
     if (slot.memory.size() < bytes) {
       slot.memory.reset();
-      slot.memory = memory::Buffer<std::byte>(device_, bytes + bytes / spare_);
+      slot.memory = memory::Buffer<std::byte>(device_, grown(bytes));
     }
     slot.is_taken = true;
     return Block(slot);
@@ -87,7 +87,7 @@ class Workspace {
     return Taken<T>(take_bytes(exec::bytes_of(size, sizeof(T))));
   }
   /// Blocks that grow get an eighth more than is asked for: sizes change from batch to batch.
-  void grow_by_more() { spare_ = 8; }
+  void grow_by_more() { grows_by_more_ = true; }
 
   /// Bytes of all blocks.
   [[nodiscard]] std::uint64_t bytes() const noexcept {
@@ -97,6 +97,12 @@ class Workspace {
   }
 
  private:
+  /// The largest number, which no device has, where the sum is larger.
+  [[nodiscard]] std::uint64_t grown(std::uint64_t bytes) const noexcept {
+    std::uint64_t sum = 0;
+    return __builtin_add_overflow(bytes, grows_by_more_ ? bytes / 8 : 0, &sum) ? ~std::uint64_t{0}
+                                                                               : sum;
+  }
   Slot& free_slot() {
     for (Slot& slot : slots_) {
       if (!slot.is_taken) return slot;
@@ -105,8 +111,8 @@ class Workspace {
   }
 
   exec::Device device_;
-  std::uint64_t spare_ = ~std::uint64_t{0};  // One part in so many more.
-  std::deque<Slot> slots_;                   // Addresses stay.
+  bool grows_by_more_ = false;
+  std::deque<Slot> slots_;  // Addresses stay.
 };
 
 /// Memory of rows that its owner does not need during a call, which may write it.

@@ -19,33 +19,37 @@ void join(Context& context, const Neighbours& neighbours, const T* own, std::uin
   exec::copy(context.stream(), all + rows * k, pulled, neighbours.halo() * k * sizeof(T));
 }
 
-/// Own rows followed by those of the halo as float32, which segment_max() wants in one piece.
+/// Room for own rows and those of the halo as float32, which segment_max() wants in one piece.
 class JoinedRows {
  public:
-  JoinedRows(Context& context, const Neighbours& neighbours, ConstNumbers own, std::uint64_t k) {
-    const std::uint64_t rows = neighbours.own_columns();
-    const bool is_float = own.type() == NumberType::float32;
-    if (is_float && neighbours.halo() == 0) {
-      (void)neighbours.pull(context, own.as<float>(), k);
-      rows_ = own.as<float>();
-      return;
-    }
-    memory_ = context.workspace().take<float>((rows + neighbours.halo()) * k);
-    float* const all = memory_;
-    rows_ = all;
-    if (is_float) {
-      join(context, neighbours, own.as<float>(), k, all);
-      return;
-    }
-    const ConstNumbers pulled = neighbours.pull(context, own, k);
-    scale_rows(context.stream(), rows, k, k, nullptr, own, all);
-    scale_rows(context.stream(), neighbours.halo(), k, k, nullptr, pulled, all + rows * k);
+  JoinedRows(Context& context, const Neighbours& neighbours, std::uint64_t k)
+      : context_(context), neighbours_(neighbours), k_(k) {
+    if (context.type() == NumberType::float32 && neighbours.halo() == 0) return;
+    memory_ = context.workspace().take<float>((neighbours.own_columns() + neighbours.halo()) * k);
   }
-  [[nodiscard]] const float* data() const { return rows_; }
+  /// Of rows of the context's type; where they are all there is and float32, these themselves.
+  [[nodiscard]] const float* joined(ConstNumbers own) const {
+    const std::uint64_t rows = neighbours_.own_columns();
+    float* const all = memory_;
+    if (all == nullptr) {
+      (void)neighbours_.pull(context_, own.as<float>(), k_);
+      return own.as<float>();
+    }
+    if (own.type() == NumberType::float32) {
+      join(context_, neighbours_, own.as<float>(), k_, all);
+      return all;
+    }
+    const ConstNumbers pulled = neighbours_.pull(context_, own, k_);
+    scale_rows(context_.stream(), rows, k_, k_, nullptr, own, all);
+    scale_rows(context_.stream(), neighbours_.halo(), k_, k_, nullptr, pulled, all + rows * k_);
+    return all;
+  }
 
  private:
+  Context& context_;
+  const Neighbours& neighbours_;
+  std::uint64_t k_;
   Workspace::Taken<float> memory_;
-  const float* rows_ = nullptr;
 };
 
 /// make(float32 room for n x k), rounded to `to` where that is of 16 bits.
@@ -82,10 +86,11 @@ class SageMax final : public Convolution {
     const std::uint64_t size = rows * shape_.in;
     const Numbers most = kept_->take(context, KeptSlot::aggregated, size);
     auto* arg = kept_->take_array<Vertex>(context, KeptSlot::vertices, size);
-    const JoinedRows all(context, *out_, x.dense, shape_.in);
+    const JoinedRows room(context, *out_, shape_.in);
+    const float* all = room.joined(x.dense);
     make_floats(context, rows, shape_.in, most, [&](float* to) {
-      sparse::segment_max(context.stream(), out_->view(), out_->row_plan(), shape_.in, all.data(),
-                          to, arg);
+      sparse::segment_max(context.stream(), out_->view(), out_->row_plan(), shape_.in, all, to,
+                          arg);
     });
     if (out_->vertices() != nullptr)
       renumber(context.stream(), rows, shape_.in, out_->vertices(), 0, arg);
@@ -98,9 +103,10 @@ class SageMax final : public Convolution {
     add_weight_gradient(context, x.first(rows), dy, parameters_.gradient(self_), shape_.out);
     add_weight_gradient(context, largest(), dy, parameters_.gradient(neighbours_), shape_.out);
     if (!shape_.needs_input_gradient) return;
+    const JoinedRows room(context, *in_, shape_.in);  // In the block that forward's rows were in.
     const TakenRows ds = context.take_rows(rows * shape_.in);
     input_gradient(context, rows, dy, w, ds, shape_.in, shape_.out);
-    const JoinedRows all_ds(context, *in_, ds, shape_.in);
+    const float* all_ds = room.joined(ds);
     const std::uint64_t all_rows = rows + in_->halo();
     const auto arg = context.workspace().take<Vertex>(all_rows * shape_.in);
     join<Vertex>(context, *in_, kept_->array<Vertex>(KeptSlot::vertices), shape_.in, arg);
@@ -109,7 +115,7 @@ class SageMax final : public Convolution {
              arg);
     make_floats(context, in_->rows(), shape_.in, dx, [&](float* to) {
       sparse::segment_max_backward(context.stream(), in_->view(), in_->row_plan(), shape_.in,
-                                   all_ds.data(), arg, to);
+                                   all_ds, arg, to);
     });
     input_gradient(context, rows, dy, parameters_.value(self_), dx, shape_.in, shape_.out, 1.0f);
   }

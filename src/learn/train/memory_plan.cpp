@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <numeric>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -37,64 +40,95 @@ bool gat_attends_first(const ModelOptions& model, bool is_sparse, std::uint64_t 
   return attends_first(shape, {.heads = heads, .edge_weights = model.edge_weights});
 }
 
-/// Columns of the scratch memory that layers share, of numbers as rows are stored: of what they
-/// transform and aggregate, of padded and scaled rows, and of what attention and GIN have beside.
+/// Bytes for each row of the workspace's blocks. Passes take them in order, and give them back.
 struct Scratch {
   NumberType type;
-  std::uint64_t transformed = 0, scaled = 0, others = 0;
+  bool is_shared = false;  ///< Rows of other ranks are read.
+  std::vector<std::uint64_t> blocks{};
 
-  /// A layer from `in` to `out` columns; `lent` are free in forward, for what is transformed.
+  /// Blocks that are held together, in the order in which they are taken. None is of 0 bytes.
+  void hold(std::initializer_list<std::uint64_t> bytes) {
+    std::size_t at = 0;
+    for (const std::uint64_t size : bytes) {
+      if (size == 0) continue;
+      if (at == blocks.size()) blocks.push_back(0);
+      blocks.at(at) = std::max(blocks.at(at), size);
+      ++at;
+    }
+  }
+  [[nodiscard]] std::uint64_t total() const {
+    return std::accumulate(blocks.begin(), blocks.end(), std::uint64_t{0});
+  }
+
+  [[nodiscard]] std::uint64_t rows(std::uint64_t k) const { return k * size_of(type); }
+  [[nodiscard]] static std::uint64_t floats(std::uint64_t k) { return k * sizeof(float); }
+  /// Of k columns that are padded; 0 where they need no padding.
+  [[nodiscard]] std::uint64_t pad(std::uint64_t k) const {
+    return padded(k, type) == k ? 0 : rows(padded(k, type));
+  }
+
+  /// A layer from `in` to `out` columns; `spare` are free in forward, for what is transformed;
+  /// `added`: of a sum with its input, whose gradient is held meanwhile.
   void add(const ModelOptions& model, bool is_sparse, std::uint64_t l, std::uint64_t in,
-           std::uint64_t out, std::uint64_t lent) {
-    const auto transform = [&](std::uint64_t k) { transformed = std::max(transformed, k); };
-    const auto scale = [&](std::uint64_t k) { scaled = std::max(scaled, k); };
-    const auto pad = [&](std::uint64_t k) { return padded(k, type) == k ? 0 : padded(k, type); };
-    // In the rows' numbers.
-    const auto floats = [&](std::uint64_t k) { return k * (sizeof(float) / size_of(type)); };
+           std::uint64_t out, std::uint64_t spare, bool is_added) {
     const bool has_gradient = l > 0;
-    const std::uint64_t padded_out = padded(out, type);
-    if (padded_out > lent) transform(padded_out);
+    const std::uint64_t wide = rows(padded(out, type));
+    // What forward transforms, where spare memory does not do.
+    const std::uint64_t z = padded(out, type) > spare ? wide : 0;
+    const std::uint64_t added = is_added ? rows(out) : 0;
+    if (model.skip) hold({rows(out)});
+    // Gradients of sparse features' weights are made of float32.
+    const std::uint64_t wide_floats =
+        is_sparse && type != NumberType::float32 ? floats(padded(out, type)) : 0;
     if (is_attention(model.kind)) {
       const std::uint64_t heads = l + 1 == model.layers ? 1 : model.heads;
+      const std::uint64_t keys = model.dropout > 0.0f ? floats(1) : 0;
+      const std::uint64_t sums = is_shared ? floats(2 * heads) : 0;
       if (model.kind == ModelKind::gat && gat_attends_first(model, is_sparse, l, heads, in, out)) {
-        transform(heads * in);
-        others = std::max(others, floats(heads));
-        return;
+        hold({floats(heads), keys});
+        return hold({added, rows(heads * in), keys});
       }
-      transform(padded_out);
-      // The gradient of z, of GATv2 q beside it.
-      const bool is_v2 = model.kind == ModelKind::gatv2;
-      others = std::max(others, (is_v2 ? 2 : 1) * padded_out + pad(out) +
-                                    floats(is_v2 ? 1 : 2 * model.heads + 1));
+      if (model.kind == ModelKind::gat) {
+        const std::uint64_t copy = has_gradient && padded(out, type) <= in ? 0 : pad(out);
+        hold({z, keys, sums});
+        hold({added, wide, wide, floats(heads), floats(heads), copy, keys, sums});
+        return hold({added, wide, wide, floats(heads), floats(heads), copy, wide_floats});
+      }
+      hold({z, wide, keys});
+      hold({added, wide, wide, pad(out), wide, keys});
+      return hold({added, wide, wide, pad(out), wide, wide_floats});
+    }
+    const bool is_first = aggregates_first(is_sparse, has_gradient, in, out);
+    if (model.kind == ModelKind::gin) {
+      if (is_first) {
+        hold({pad(in)});
+        return hold({added, rows(out), rows(in), has_gradient ? pad(in) : 0});
+      }
+      hold({out > spare ? rows(out) : 0, pad(out)});
+      return hold({added, rows(out), rows(out), std::max(pad(out), wide_floats)});
+    }
+    if (model.kind == ModelKind::sage && model.aggregate == SageAggregate::max) {
+      const bool is_half = type != NumberType::float32;
+      const std::uint64_t own = is_half || is_shared ? floats(in) : 0;
+      const std::uint64_t result = is_half ? floats(in) : 0;
+      hold({own, result});
+      if (has_gradient) hold({added, own, rows(in), floats(in), result});
       return;
     }
     const bool is_gcn = model.kind == ModelKind::gcn;
-    if (model.kind == ModelKind::gin) {
-      transform(std::max(in, out));
-      scale(std::max(pad(in), pad(out)));
-      others = std::max(others, out);
+    // GraphSAGE's three products of a gradient read padded rows.
+    const std::uint64_t copy = is_gcn ? 0 : pad(out);
+    if (is_first) {
+      const bool fits = padded(in, type) <= out;  // In the output.
+      if (!is_gcn || !fits) hold({is_gcn ? rows(padded(in, type)) : pad(in)});
+      if (has_gradient) hold({added, copy, rows(in), rows(padded(in, type))});
       return;
     }
-    if (model.kind == ModelKind::sage && model.aggregate == SageAggregate::max) {
-      // Of 16 bits, the largest and their gradients are made as float32.
-      transform(in);
-      others =
-          std::max(others, floats(2 * in) + (type == NumberType::float32 ? 0 : floats(2 * in)));
-      return;
-    }
-    if (!is_gcn) others = std::max(others, pad(out));
-    if (aggregates_first(is_sparse, has_gradient, in, out)) {
-      if (!is_gcn || padded(in, type) > out) scale(is_gcn ? padded(in, type) : pad(in));
-      if (!has_gradient) return;
-      transform(in);
-      return scale(padded(in, type));
-    }
-    // Otherwise the input's gradient takes the scaled rows, and GCN's own one those after them.
-    const bool has_room = has_gradient && padded_out <= in;
-    if (!has_room) scale(padded_out);
-    if (!is_gcn || !has_room || pad(out) != 0) transform(padded_out);
-    // The weights' gradients of sparse features are made of float32.
-    if (is_sparse && type != NumberType::float32) others = std::max(others, floats(padded_out));
+    hold({z});
+    const bool has_room = has_gradient && padded(out, type) <= in;
+    const bool is_spent = is_gcn && has_room && pad(out) == 0;  // The gradient makes room.
+    hold({added, copy, is_spent ? 0 : wide, has_room ? 0 : wide});
+    hold({added, copy, is_spent ? 0 : wide, wide_floats});
   }
 };
 
@@ -169,7 +203,10 @@ void add_layer(HaloRow& out, HaloRow& in, const ModelOptions& model, NumberType 
     out.add(0, columns_in, size);
     if (l > 0) in.add(0, columns_in, std::max<std::uint64_t>(size, sizeof(Vertex)));
     out.copies = std::max(out.copies, exec::bytes_of(columns_in, sizeof(float)));
-    if (l > 0) out.copies = std::max(out.copies, exec::bytes_of(2 * columns_in, sizeof(float)));
+    // Beside a sum with the input forward's copy lies in another block than backward's.
+    const std::uint64_t blocks = model.skip || model.residual ? 3 : 2;
+    if (l > 0)
+      out.copies = std::max(out.copies, exec::bytes_of(blocks * columns_in, sizeof(float)));
     return;
   }
   const bool is_first = aggregates_first(is_sparse, l > 0, columns_in, columns_out);
@@ -403,8 +440,7 @@ MemoryPlan plan_of(const GraphPair& graphs, const Halos& halos, const Dataset& d
   } else {
     features.add(n, dataset.width * copies, size);
   }
-  Scratch shared{type};
-  std::uint64_t skipped = 0;
+  Scratch shared{type, graphs.cuts.size() > 2};
   for (std::uint64_t l = 0; l < model.layers; ++l) {
     const bool is_last = l + 1 == model.layers;
     const std::uint64_t in = l == 0 ? dataset.width : model.hidden;
@@ -416,9 +452,9 @@ MemoryPlan plan_of(const GraphPair& graphs, const Halos& halos, const Dataset& d
       apart.add(n / 64 + m / 64, (model.edge_weights ? 2 : 1) * out);
     }
     kept.add_convolution(model, type, dataset.is_sparse(), l, n, in, out);
-    shared.add(model, dataset.is_sparse(), l, in, out, model.layers == 1 ? 0 : model.hidden);
+    shared.add(model, dataset.is_sparse(), l, in, out, model.layers == 1 ? 0 : model.hidden,
+               model.skip || (model.residual && l > 0 && !is_last));
     add_layer(halo_out, halo_in, model, type, dataset.is_sparse(), l, in, out);
-    if (model.skip) skipped = std::max(skipped, out);
     const std::uint64_t matrices =
         (model.kind == ModelKind::gcn || model.kind == ModelKind::gat ? 1 : 2) +
         (model.skip ? 1 : 0);
@@ -427,8 +463,7 @@ MemoryPlan plan_of(const GraphPair& graphs, const Halos& halos, const Dataset& d
   }
   // Those of hidden layers' inputs but the last take the memory of the layers' outputs.
   gradients.add(n, dataset.classes + (model.layers == 1 ? 0 : model.hidden), size);
-  shared.others += model.residual && model.layers > 2 ? model.hidden : skipped;
-  scratch.add(n, shared.transformed + shared.scaled + shared.others, size);
+  scratch.add(n, shared.total(), 1);
   MemoryPlan plan;
   if (graphs.cuts.size() > 2) {
     if (graphs.is_symmetric()) {
