@@ -2,7 +2,7 @@
 # Toolchain file: compiles for Linux on aarch64 with Debian's cross compiler, and runs programs in QEMU.
 # `scripts/install-dependencies --arm64` installs both, and unpacks the libraries of that machine into build/arm64/sysroot.
 #
-#   cmake --preset cpu -B build/arm64 --toolchain cmake/Aarch64Linux.cmake -DWARREN_MPI=OFF
+#   cmake --preset arm64 && cmake --build --preset arm64 && ctest --preset arm64 -L emulated
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
