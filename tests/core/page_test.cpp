@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages of memory, whatever the machine's are.
+#include "warren/core/page.hpp"
+
 #include <bit>
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-
-#include "warren/core/page.hpp"
 
 namespace warren {
 namespace {
