@@ -24,7 +24,7 @@ TEST(Page, IsTheSystems) {
   void* const base =
       mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(base, MAP_FAILED);
-  // Half a page is refused where a page is no smaller than that.
+  // The middle of a page is refused.
   EXPECT_EQ(madvise(static_cast<char*>(base) + page, page, MADV_DONTNEED), 0);
   EXPECT_NE(madvise(static_cast<char*>(base) + page / 2, page / 2, MADV_DONTNEED), 0);
   EXPECT_EQ(munmap(base, 2 * page), 0);
