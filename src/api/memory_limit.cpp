@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include <unistd.h>
+#include "warren/core/page.hpp"
 
 namespace warren::api {
 
@@ -11,7 +11,7 @@ std::uint64_t resident_memory() {
   std::ifstream file("/proc/self/statm");
   std::uint64_t all = 0, resident = 0;
   if (!(file >> all >> resident)) return 0;
-  return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return resident * bytes_of_page();
 }
 
 HostMemoryLimit::HostMemoryLimit(std::uint64_t bytes) : is_set_(bytes != 0) {

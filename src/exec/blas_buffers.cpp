@@ -11,9 +11,9 @@
 
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/page.hpp"
 #include "warren/exec/device.hpp"
 
 // Of OpenBLAS, for its own parts; other libraries of the same interface have none of them.
@@ -39,7 +39,7 @@ std::uint64_t free_address_space() {
     return Device::cpu(1).memory().free;
   std::uint64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
-  const std::uint64_t used = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t used = pages * bytes_of_page();
   return used < limit.rlim_cur ? limit.rlim_cur - used : 0;
 }
 

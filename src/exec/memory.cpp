@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/page.hpp"
 #include "warren/exec/captured_work.hpp"
 #include "warren/exec/thread_pool.hpp"
 
@@ -24,7 +25,6 @@ namespace warren::exec {
 namespace {
 
 constexpr std::uint64_t kMapThreshold = std::uint64_t{4} << 20;
-constexpr std::uint64_t kPage = 4096;
 constexpr int kAccounts = 65;  // The host's, then one for each GPU.
 
 struct Account {
@@ -129,8 +129,6 @@ class Resources {
   std::unordered_map<void*, std::shared_ptr<MemoryResource>> givers_;
 };
 
-std::uint64_t rounded(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
-
 std::string place(const Device& device, MemoryKind kind) {
   if (device.is_cuda() && kind == MemoryKind::device) return device.name();
   return kind == MemoryKind::pinned && device.is_cuda() ? "the host (pinned memory)" : "the host";
@@ -138,10 +136,10 @@ std::string place(const Device& device, MemoryKind kind) {
 
 void* allocate_host(std::uint64_t bytes) {
   if (bytes < kMapThreshold) return std::aligned_alloc(256, (bytes + 255) / 256 * 256);
-  void* pointer = mmap(nullptr, rounded(bytes), PROT_READ | PROT_WRITE,
+  void* pointer = mmap(nullptr, in_pages(bytes), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pointer == MAP_FAILED) return nullptr;
-  (void)madvise(pointer, rounded(bytes), MADV_HUGEPAGE);
+  (void)madvise(pointer, in_pages(bytes), MADV_HUGEPAGE);
   return pointer;
 }
 
@@ -159,21 +157,22 @@ void* allocate_pinned(std::uint64_t bytes) {
   try {
     ThreadPool pool(hardware_threads());
     pool.parallel_for(0, bytes, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t at = begin / kPage * kPage; at < end; at += kPage) words[at] = 0;
+      const std::uint64_t page = bytes_of_page();
+      for (std::uint64_t at = begin / page * page; at < end; at += page) words[at] = 0;
     });
     if (cuda::pin(pointer, bytes)) return pointer;
   } catch (...) {
-    (void)munmap(pointer, rounded(bytes));
+    (void)munmap(pointer, in_pages(bytes));
     throw;
   }
-  (void)munmap(pointer, rounded(bytes));
+  (void)munmap(pointer, in_pages(bytes));
   return nullptr;
 }
 
 void free_pinned(void* pointer, std::uint64_t bytes) noexcept {
   if (bytes < kTouchThreshold) return cuda::free_pinned(pointer);
   cuda::unpin(pointer);
-  (void)munmap(pointer, rounded(bytes));
+  (void)munmap(pointer, in_pages(bytes));
 }
 #endif
 
@@ -181,7 +180,7 @@ void free_host(void* pointer, std::uint64_t bytes) noexcept {
   if (bytes < kMapThreshold) {
     std::free(pointer);
   } else {
-    (void)munmap(pointer, rounded(bytes));
+    (void)munmap(pointer, in_pages(bytes));
   }
 }
 
@@ -250,8 +249,8 @@ void shrink(const Device& device, MemoryKind kind, void* pointer, std::uint64_t 
   account(device, kind).current.fetch_sub(held - kept);
   // A resource's block may end within a page in which another one begins.
   if (Resources::all().has(kind, pointer)) return;
-  if (bytes >= kMapThreshold && rounded(held) > rounded(kept)) {
-    (void)madvise(static_cast<char*>(pointer) + rounded(kept), rounded(held) - rounded(kept),
+  if (bytes >= kMapThreshold && in_pages(held) > in_pages(kept)) {
+    (void)madvise(static_cast<char*>(pointer) + in_pages(kept), in_pages(held) - in_pages(kept),
                   MADV_DONTNEED);
   }
 }

@@ -16,13 +16,14 @@
 #include <unistd.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/page.hpp"
 #include "warren/core/printable.hpp"
 #include "warren/exec/device.hpp"
 
 namespace warren::files {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kTail = 4096;  ///< Zeros behind the end, at least.
 
 struct Descriptor {
   int value = -1;
@@ -67,7 +68,7 @@ MappedFile::MappedFile(std::string path, Pipes pipes) : path_(std::move(path)) {
 }
 
 void MappedFile::map(int file) {
-  mapping_.bytes = (size_ + kPage - 1) / kPage * kPage + kPage;
+  mapping_.bytes = in_pages(size_) + in_pages(kTail);
   void* base =
       mmap(nullptr, mapping_.bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) refuse("map");
@@ -77,11 +78,11 @@ void MappedFile::map(int file) {
   range_.emplace(base, mapping_.bytes, path_.c_str());
 }
 
-// Reads to the end, into memory that grows by doubling. A page of zeros is left behind the end.
+// Reads to the end, into memory that grows by doubling. The tail of zeros is left behind the end.
 void MappedFile::take(int file) {
   for (;;) {
-    if (size_ + kPage >= mapping_.bytes) grow();
-    const ssize_t got = read(file, mapping_.data + size_, mapping_.bytes - kPage - size_);
+    if (size_ + kTail >= mapping_.bytes) grow();
+    const ssize_t got = read(file, mapping_.data + size_, mapping_.bytes - kTail - size_);
     if (got == 0) return;
     if (got < 0 && errno != EINTR) refuse("read");
     if (got > 0) size_ += static_cast<std::uint64_t>(got);
@@ -113,7 +114,7 @@ void MappedFile::refuse(const char* call) const {
 }
 
 void MappedFile::will_read(std::uint64_t offset, std::uint64_t length) const noexcept {
-  const std::uint64_t begin = offset / kPage * kPage;
+  const std::uint64_t begin = offset / bytes_of_page() * bytes_of_page();
   if (begin < size_) (void)madvise(mapping_.data + begin, length + (offset - begin), MADV_WILLNEED);
 }
 

@@ -7,12 +7,12 @@
 #include <sys/mman.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/page.hpp"
 
 namespace warren::team {
 namespace {
 
 constexpr std::uint64_t kAlignment = 256;
-constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
 /// Blocks of this size and more begin with a huge page, and leave no pages behind.
 constexpr std::uint64_t kLarge = 2 * kHugePage;
@@ -57,11 +57,11 @@ void ProcessArena::deallocate(const exec::Device& /*device*/, void* pointer,
 }
 
 void* ProcessArena::allocate_pages(std::uint64_t bytes) {
-  return take(bytes, unit_of(bytes, kPage));
+  return take(bytes, unit_of(bytes, bytes_of_page()));
 }
 
 void ProcessArena::deallocate_pages(void* pointer, std::uint64_t bytes) noexcept {
-  give(pointer, bytes, unit_of(bytes, kPage));
+  give(pointer, bytes, unit_of(bytes, bytes_of_page()));
 }
 
 }  // namespace warren::team

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/page.hpp"
 #include "warren/exec/cuda_check.hpp"
 
 #include "team/peer_access.hpp"
@@ -98,9 +99,9 @@ namespace {
 
 /// The page in which kernels look whether the team has ended.
 std::pair<void*, std::size_t> page_of(const void* word) {
-  constexpr std::uintptr_t kPage = 4096;
+  const std::uintptr_t page = bytes_of_page();
   const auto address = reinterpret_cast<std::uintptr_t>(word);
-  return {reinterpret_cast<void*>(address / kPage * kPage), kPage};
+  return {reinterpret_cast<void*>(address / page * page), page};
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include "warren/core/page.hpp"
+
 namespace warren::testing_support {
 
 /// What the process holds.
@@ -24,10 +26,9 @@ struct Held {
     return count;
   }
   static Held now() {
-    constexpr std::uint64_t kPage = 4096;
     std::uint64_t size = 0, resident = 0;
     std::ifstream("/proc/self/statm") >> size >> resident;
-    return {resident * kPage, entries("/proc/self/fd"), entries("/proc/self/task")};
+    return {resident * bytes_of_page(), entries("/proc/self/fd"), entries("/proc/self/task")};
   }
 };
 
