@@ -23,10 +23,10 @@ std::uint64_t host_bytes(const ReadOptions& options) {
   return std::min(free, HostMemoryLimit::for_arrays(options.host_memory));
 }
 
-/// Of a traversal with the lists in memory: those, the reverse where it is made, and what an
-/// algorithm keeps for each vertex.
+/// Of a traversal with the lists in memory: those, the reverse where it is made, and at most what
+/// an algorithm and its result keep for each vertex.
 std::uint64_t bytes_in_memory(const graph::EdgeFile& file) {
-  constexpr std::uint64_t kVertex = 25;
+  constexpr std::uint64_t kVertex = 48;
   const bool has_reverse = file.symmetry() != graph::Symmetry::symmetric;
   return file.list_bytes() * (has_reverse ? 2 : 1) + file.vertices() * kVertex;
 }

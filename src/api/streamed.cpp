@@ -58,20 +58,45 @@ Place place_for(const Teams& teams, const Graph& graph, const Options& options, 
   return place;
 }
 
-/// Throws MemoryError where the host has less than `need`.
-void check_host(const EdgeFile& file, const StreamMemory& need, std::uint64_t host_memory) {
-  const exec::Device host = exec::Device::cpu(1);
-  const std::uint64_t limit = host_memory == 0 ? std::numeric_limits<std::uint64_t>::max()
-                              : host_memory > resident_memory() ? host_memory - resident_memory()
-                                                                : 0;
-  const std::uint64_t left = std::min(host.memory().free, limit);
+/// Throws MemoryError where the host has less than `need`; on the CPU `device_memory` holds for it,
+/// too.
+void check_host(const EdgeFile& file, const StreamMemory& need, DeviceKind kind,
+                const PlacementOptions& placement) {
+  constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t held = resident_memory();
+  std::uint64_t limit = kNoLimit;
+  std::string cure = "use a host with more memory";
+  const auto apply = [&](const char* option, std::uint64_t least, std::uint64_t left) {
+    if (left >= limit) return;
+    limit = left;
+    cure = fmt::format("give {} {} or more", option, least);
+  };
+  if (const std::uint64_t given = placement.host_memory; given != 0)
+    apply("--host-memory", need.host + held, given > held ? given - held : 0);
+  if (const std::uint64_t given = placement.device_memory; given != 0 && kind == DeviceKind::cpu)
+    apply("--device-memory", need.host, given);
+  const std::uint64_t free = exec::Device::cpu(1).memory().free;
+  if (free != 0 && need.host > free) cure = "use a host with more memory";
+  const std::uint64_t left = free == 0 ? limit : std::min(free, limit);
   if (need.host <= left) return;
   throw MemoryError(
       "the host", need.host, left,
-      fmt::format(
-          "{} of it are windows, the rest a few bytes a vertex; the lists stay in {}, which "
-          "takes {} of disk: raise --host-memory, or use a host with more",
-          human_bytes(file.window_memory()), file.path(), human_bytes(file.file_bytes())));
+      fmt::format("{} of it are windows, the rest a few bytes a vertex; the program itself holds "
+                  "{}; the lists stay in {}, which takes {} of disk: {}",
+                  human_bytes(file.window_memory()), human_bytes(held), file.path(),
+                  human_bytes(file.file_bytes()), cure));
+}
+
+/// Throws MemoryError where a GPU has less than `need`.
+void check_device(const exec::Device& device, const EdgeFile& file, const StreamMemory& need) {
+  if (!device.is_cuda()) return;
+  const std::uint64_t left = exec::free_memory(device);
+  if (need.device <= left) return;
+  throw MemoryError(device.name(), need.device, left,
+                    fmt::format("windows and a few bytes a vertex; the lists stay in {}: raise "
+                                "--device-memory where it was given, use a GPU with more memory, "
+                                "or --device cpu",
+                                file.path()));
 }
 
 /// work(team, check) on the one rank, within the limits of memory.
@@ -82,10 +107,12 @@ void run_on_rank(const Graph& graph, const Options& options, RunInfo& info,
   const std::shared_ptr<Teams> teams = session_of(options.session).teams();
   check_placement(Mode::automatic, Edges::file, options.placement, options.run);
   const Place place = place_for(*teams, graph, options, info);
-  check_host(file_of(graph), need(place.kind), options.placement.host_memory);
+  const StreamMemory memory = need(place.kind);
+  check_host(file_of(graph), memory, place.kind, options.placement);
   const HostMemoryLimit host_limit(options.placement.host_memory);
   teams->run(place, graph.state()->number(), [&](team::Team& team, RankStore& /*store*/) {
     MemoryLimit limit(team, options.placement.device_memory, options.placement.host_memory);
+    check_device(team.device(), file_of(graph), memory);
     work(team, [&team] { team.check(); });
   });
 }

@@ -17,17 +17,24 @@
 namespace warren::files {
 namespace {
 
-/// Reads until `bytes` are there or the file ends; how many there are. -1: errno says why.
-ssize_t read_all(int file, char* buffer, std::uint64_t bytes, std::uint64_t offset) {
+/// Reads until `bytes` are there or the file, of `size` bytes, ends; how many there are. -1: errno
+/// says why. A file system may give less than was asked for at any place: what follows is read on
+/// from there, by direct reads from the unit that was begun.
+ssize_t read_all(int file, char* buffer, std::uint64_t bytes, std::uint64_t offset,
+                 std::uint64_t size, bool is_direct) {
   std::uint64_t there = 0;
   while (there < bytes) {
     const ssize_t got =
         pread(file, buffer + there, bytes - there, static_cast<off_t>(offset + there));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return -1;
+    const std::uint64_t before = there;
     there += static_cast<std::uint64_t>(got);
-    // The end of the file, also where it comes within a unit.
-    if (got == 0 || there % PositionedFile::kAlignment != 0) break;
+    if (got == 0 || offset + there >= size) break;
+    if (!is_direct || there % PositionedFile::kAlignment == 0) continue;
+    const std::uint64_t whole = there / PositionedFile::kAlignment * PositionedFile::kAlignment;
+    if (whole <= before) break;
+    there = whole;
   }
   return static_cast<ssize_t>(there);
 }
@@ -78,7 +85,7 @@ const char* PositionedFile::read(std::uint64_t offset, std::uint64_t bytes, char
   if (bytes == 0) return buffer;
   const std::uint64_t begin = offset / kAlignment * kAlignment;
   const std::uint64_t length = disk_bytes(offset, bytes);
-  const ssize_t got = read_all(file_, buffer, length, begin);
+  const ssize_t got = read_all(file_, buffer, length, begin, size_, is_direct_);
   if (got < 0) fail(offset, fmt::format("cannot read: {}", std::strerror(errno)));
   check_unchanged();
   const auto there = static_cast<std::uint64_t>(got);
