@@ -36,8 +36,7 @@ void refuse_unknown(const std::string& path, std::span<const wgr::Section> secti
   }
 }
 
-const wgr::Section* find_section(std::span<const wgr::Section> sections,
-                                    wgr::SectionKind kind) {
+const wgr::Section* find_section(std::span<const wgr::Section> sections, wgr::SectionKind kind) {
   const auto found = std::ranges::find_if(sections, [&](const wgr::Section& section) {
     return section.kind == static_cast<std::uint32_t>(kind);
   });

@@ -54,8 +54,8 @@ void send_to_targets(team::Team& team, const Graph& graph, const std::vector<std
                      std::uint64_t first, std::uint64_t end, Make&& make, Take&& take) {
   EdgeOffset e = graph.offsets[first];
   const EdgeOffset end_edge = graph.offsets[end];
-  const std::uint64_t rounds = team.all_reduce((end_edge - e + kSentEdges - 1) / kSentEdges,
-                                               exec::Maximum{});
+  const std::uint64_t rounds =
+      team.all_reduce((end_edge - e + kSentEdges - 1) / kSentEdges, exec::Maximum{});
   std::vector<std::vector<Record>> outgoing(static_cast<std::size_t>(team.size()));
   std::uint64_t row = first;
   std::size_t owner = 0;  // Of the target at hand: in a row they ascend.
@@ -206,8 +206,8 @@ Shard read_shard(team::Team& team, const RowFile& file, const ReadShardOptions& 
     storage = std::make_shared<CsrStorage>();
     return detail::place(stream, rows, static_cast<Vertex>(first), placement, cached, *storage);
   };
-  shard.out = put(detail::rows_of(file.graph(), static_cast<Vertex>(first), count),
-                  shard.out_storage);
+  shard.out =
+      put(detail::rows_of(file.graph(), static_cast<Vertex>(first), count), shard.out_storage);
   if (shard.is_symmetric) {
     shard.in = shard.out;
     shard.in_storage = shard.out_storage;

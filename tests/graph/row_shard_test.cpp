@@ -122,8 +122,8 @@ std::vector<Shape> shapes() {
   const auto drawn = [&](Vertex vertices, int count) {
     std::vector<Edge> edges;
     for (int e = 0; e < count; ++e)
-      edges.push_back({static_cast<Vertex>(random() % vertices),
-                       static_cast<Vertex>(random() % vertices)});
+      edges.push_back(
+          {static_cast<Vertex>(random() % vertices), static_cast<Vertex>(random() % vertices)});
     return edges;
   };
   std::vector<Shape> all{{"no edges", 4, {}},
@@ -346,9 +346,7 @@ TEST_F(WrongRows, AreNamedByTheirPlace) {
 
 TEST_F(WrongRows, OfAnotherFileAreRefused) {
   const std::string other = folder.file("other.wgr");
-  {
-    std::ofstream(other, std::ios::binary) << with<std::int32_t>(2, 5, 3);
-  }
+  { std::ofstream(other, std::ios::binary) << with<std::int32_t>(2, 5, 3); }
   const RowFile first(path), second(other);
   EXPECT_THAT(message_of([&] {
                 team::run_team(team_of(exec::DeviceKind::cpu, 2), [&](team::Team& team) {
