@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shards whose ranks read their own ranges of a file: those of the whole graph, bit for bit; and
 // what is wrong in one rank's range ends all.
-#include <bit>
 #include <cstring>
 #include <fstream>
 #include <functional>
