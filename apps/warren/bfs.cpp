@@ -38,8 +38,9 @@ ExitStatus run_bfs(const BfsCommand& command) {
   require(!command.together || command.traversal.mode != "async",
           "--together has no asynchronous form");
   Session session("bfs", command.common);
-  const TraversalGraph input(session, command,
-                             {.traversal = traverse::Traversal::bfs, .streams = !command.together});
+  const TraversalGraph input(
+      session, command,
+      {.traversal = traverse::Traversal::bfs, .streams = !command.together, .ranges = true});
   warn_of_weights(session, "breadth-first search");
   if (command.traversal.mode == "async") warn_of_cache(session, command.traversal);
   session.warn_of_seed(input.is_drawn() || command.search.sources > 0);

@@ -27,9 +27,10 @@ ExitStatus run_cc(const CcCommand& command) {
                       "device, or --form forest",
                       command.traversal.edges));
   Session session("cc", command.common);
-  const TraversalGraph input(
-      session, command,
-      {.traversal = traverse::Traversal::components, .streams = command.form != "search"});
+  const TraversalGraph input(session, command,
+                             {.traversal = traverse::Traversal::components,
+                              .streams = command.form != "search",
+                              .ranges = true});
   warn_of_weights(session, "cc");
   session.warn_of_seed(input.is_drawn());
   auto options = input.call<ComponentsOptions>();

@@ -49,7 +49,8 @@ ExitStatus run_pagerank(const PageRankCommand& command) {
        .weights = pagerank.weighted,
        .range = pagerank.weighted ? WeightRange::not_negative : WeightRange::any,
        .traversal = traverse::Traversal::pagerank,
-       .streams = true});
+       .streams = true,
+       .ranges = true});
   if (command.traversal.mode == "async") warn_of_cache(session, command.traversal);
   if (pagerank.weighted) {
     check_weights(command.graph.graph, input.graph());

@@ -24,6 +24,8 @@ void check_weights(const SsspCommand& command, const TraversalGraph& input) {
         "or give a file that has them",
         command.graph.graph));
   }
+  // Ranks with ranges of their own look at these, as the search is made.
+  if (input.graph().is_read_by_ranges()) return;
   try {
     input.graph().check_weights();
   } catch (const UsageError& error) {
@@ -40,7 +42,8 @@ ExitStatus run_sssp(const SsspCommand& command) {
                              {.weights = true,
                               .range = WeightRange::not_negative,
                               .exact_decimals = true,
-                              .traversal = traverse::Traversal::sssp});
+                              .traversal = traverse::Traversal::sssp,
+                              .ranges = true});
   const std::string& lost = input.graph().weights_read().first_lost;
   if (!lost.empty()) {
     log_warning(fmt::format(

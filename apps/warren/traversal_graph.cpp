@@ -17,10 +17,14 @@ WhereOptions where_of(const Session& session, const TraversalOptions& traversal,
 }
 
 /// Where the lists go that --edges leaves open: to the device, unless the host's memory is too
-/// small for all of the graph.
+/// small for all of the graph. Ranks that are processes each read what they need.
 Lists lists_of(const Session& session, const TraversalOptions& traversal,
                const GraphWishes& wishes) {
   if (traversal.edges == "file") return Lists::file;
+  const std::string& method = traversal.method.empty() ? wishes.method : traversal.method;
+  if (wishes.ranges && is_one_of_several() && method == "ranges" &&
+      traversal.edges != "compressed-host")
+    return Lists::ranges;
   const bool is_open = wishes.streams && !wishes.weights && traversal.mode != "async" &&
                        !session.options().is_given("--edges") && traversal.method.empty() &&
                        session.ranks() == 1;
@@ -56,6 +60,7 @@ TraversalGraph::TraversalGraph(Session& session, const TraversalCommand& command
   read.draws_late = session.on_gpu() && !wishes.weights;
   read.host_memory = traversal.host_memory;
   read.lists = lists_of(session, traversal, wishes);
+  asks_for_ranges_ = read.lists == Lists::ranges;
   graph_ = read_graph(session, input, options, read);
   if (graph_->file() != nullptr) {
     where_.edges = Edges::file;
@@ -71,6 +76,11 @@ TraversalGraph::TraversalGraph(Session& session, const TraversalCommand& command
 
 void TraversalGraph::describe(Session& session, const TraversalCommand& command) const {
   session.json()["method"] = method();
+  if (asks_for_ranges_) {
+    const bool is_read_so = graph_->is_read_by_ranges();
+    session.json()["read"] = is_read_so ? "ranges" : "all";
+    if (!is_read_so) session.json()["read_reason"] = graph_->lists_reason();
+  }
   describe_graph(session, command.graph, vertices(), graph_->edges());
 }
 

@@ -31,6 +31,7 @@ struct GraphWishes {
   bool exact_decimals = false;                     ///< As warren::ReadOptions.
   std::optional<traverse::Traversal> traversal{};  ///< By which the number of GPUs is chosen.
   bool streams = false;                            ///< Lists may stay in a file.
+  bool ranges = false;  ///< Ranks in processes may read ranges of a file.
 };
 
 class TraversalGraph {
@@ -66,6 +67,7 @@ class TraversalGraph {
 
  private:
   bool is_drawn_;
+  bool asks_for_ranges_ = false;  ///< Of the ranks' processes, each for its own.
   std::optional<warren::Graph> graph_;
   std::optional<VertexNames> names_;
   WhereOptions where_;

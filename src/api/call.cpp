@@ -174,6 +174,14 @@ bool Call::draws() const {
   return drawing != nullptr && can_draw && may_fit && place_.kind == DeviceKind::cuda;
 }
 
+bool Call::reads_ranges() const {
+  const std::string& method = options_.placement.method;
+  const auto* processes = team::Processes::current();
+  return graph_.state()->rows() != nullptr && processes != nullptr && processes->size() > 1 &&
+         (method.empty() || method == "ranges") && options_.edges != Edges::compressed_host &&
+         !options_.of_host;
+}
+
 std::shared_ptr<RankGraph> Call::make_part(team::Team& team, const CutGraph& cut) {
   auto made = std::make_shared<RankGraph>();
   if (team.spans_processes()) check_same_graph(team, cut);
@@ -218,14 +226,24 @@ std::shared_ptr<RankGraph> Call::draw_part(team::Team& team) {
   return made;
 }
 
+std::shared_ptr<RankGraph> Call::read_part(team::Team& team) const {
+  const GraphState& state = *graph_.state();
+  graph::ReadShardOptions options;
+  options.edges = lists_of(options_);
+  options.no_negative_weights = state.refuses_negative_weights();
+  auto made = std::make_shared<RankGraph>();
+  made->shard = graph::read_shard(team, *state.rows(), options);
+  return made;
+}
+
 void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
   const auto in_edges =
       in_edges_on_device() ? GraphState::InEdges::device : GraphState::InEdges::host;
   GraphState& state = *graph_.state();
-  const bool is_drawn = draws();
+  const bool is_drawn = draws(), is_read = reads_ranges();
   const HostMemoryLimit host_limit(options_.placement.host_memory);
   std::shared_ptr<const CutGraph> cut;
-  if (!is_drawn)
+  if (!is_drawn && !is_read)
     cut = state.source(place_.ranks, options_.edges, in_edges, teams_, options_.placement);
   // Where all ranks are on one host, parts over those of a host are the same.
   const auto* processes = team::Processes::current();
@@ -237,7 +255,10 @@ void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
     std::shared_ptr<void>& kept = store[key];
     if (kept == nullptr) {
       const TraceSpan span("make shard", team.rank());
-      kept = is_drawn ? draw_part(team) : make_part(team, *cut);
+      if (is_drawn)
+        kept = draw_part(team);
+      else
+        kept = is_read ? read_part(team) : make_part(team, *cut);
     }
     auto& part = *static_cast<RankGraph*>(kept.get());
     if (team.reports()) order_ = part.order;
@@ -274,10 +295,11 @@ const graph::Graph& Call::csr() {
 
 void Call::verify(
     const std::function<traverse::Verdict(const graph::Graph&, exec::ThreadPool&)>& check) {
-  const graph::Graph& graph = csr();
+  if (!reads_ranges()) (void)csr();
   const auto* processes = team::Processes::current();
-  // Of processes, which all have the graph and the result, one looks.
+  // Of processes, which all have the result, one looks. It alone may read the whole graph for that.
   if (processes == nullptr || processes->rank() == 0) {
+    const graph::Graph& graph = csr();
     teams_->on_host([&](exec::ThreadPool& pool) {
       const TraceSpan span("verify", 0);
       traverse::Verdict verdict = check(graph, pool);

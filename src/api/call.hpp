@@ -172,6 +172,8 @@ class Call {
   }
   /// True if the ranks draw the graph.
   [[nodiscard]] bool draws() const;
+  /// True if each rank reads its own ranges of the graph's file.
+  [[nodiscard]] bool reads_ranges() const;
 
   /// Filled by the rank that reports, but for what the constructor knows.
   RunInfo info;
@@ -184,6 +186,7 @@ class Call {
   /// One rank's part of the graph. Collective.
   [[nodiscard]] std::shared_ptr<RankGraph> make_part(team::Team& team, const CutGraph& cut);
   [[nodiscard]] std::shared_ptr<RankGraph> draw_part(team::Team& team);
+  [[nodiscard]] std::shared_ptr<RankGraph> read_part(team::Team& team) const;
 
   const Graph graph_;
   const CallOptions options_;

@@ -10,6 +10,7 @@
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 #include "warren/exec/device.hpp"
+#include "warren/team/processes.hpp"
 
 #include "api/memory_limit.hpp"
 
@@ -51,30 +52,66 @@ std::string cure(const GraphPlace& place, const std::string& name, const ReadOpt
       options.drop_self_loops ? " --drop-self-loops" : "", size_of(place, options));
 }
 
-}  // namespace
-
-std::string why_not_in_file(const GraphPlace& place, const ReadOptions& options) {
+/// By the name alone, whatever is wanted of weights.
+std::string why_no_such_file(const GraphPlace& place, const ReadOptions& options) {
   if (place.generator) return "a generator has none";
   const std::string ending = options.format.empty() ? place.path : "." + options.format;
   if (!ending.ends_with(".wgr")) return "it is no .wgr file";
   std::error_code error;
   if (!std::filesystem::is_regular_file(place.path, error))
     return "it is no regular file, which alone is read at places";
+  return {};
+}
+
+/// What is wanted of the graph, and is not so in the file.
+template <class File>
+std::string why_not_as_wanted(const File& file, const ReadOptions& options) {
+  if (options.symmetrize && file.symmetry() != graph::Symmetry::symmetric)
+    return "the file does not say that it is symmetric, as --symmetrize would make it";
+  if (options.drop_self_loops && file.may_have_self_loops())
+    return "the file does not say that it has no self-loops, which --drop-self-loops leaves out";
+  if (!options.keep_duplicates && file.may_have_parallel_edges())
+    return "the file has parallel edges, which would be merged (--keep-duplicates keeps them)";
+  return {};
+}
+
+}  // namespace
+
+std::string why_not_in_file(const GraphPlace& place, const ReadOptions& options) {
+  if (std::string why = why_no_such_file(place, options); !why.empty()) return why;
   if (!options.weights.empty() && options.weights != "none") return "weights are not read from it";
   return {};
 }
 
 std::string why_not_in_file(const graph::EdgeFile& file, const ReadOptions& options) {
-  if (options.symmetrize && file.symmetry() != graph::Symmetry::symmetric)
-    return "the file does not say that it is symmetric, as --symmetrize would make it";
-  if (options.drop_self_loops && file.may_have_self_loops())
-    return "the file does not say that it has no self-loops, which --drop-self-loops leaves out";
+  if (std::string why = why_not_as_wanted(file, options); !why.empty()) return why;
   if (options.lists == Lists::fitting && options.weights.empty() &&
       file.weight_type() != graph::WeightType::none)
     return "its weights would be left out";
-  if (!options.keep_duplicates && file.may_have_parallel_edges())
-    return "the file has parallel edges, which would be merged (--keep-duplicates keeps them)";
   return {};
+}
+
+std::shared_ptr<const graph::RowFile> rows_in_file(const GraphPlace& place,
+                                                   const ReadOptions& options,
+                                                   std::string& reason) {
+  const auto* processes = team::Processes::current();
+  if (options.lists != Lists::ranges || processes == nullptr || processes->size() == 1)
+    return nullptr;
+  reason = why_no_such_file(place, options);
+  if (options.weights.starts_with("uniform")) reason = "weights are drawn for the whole graph";
+  if (!reason.empty()) return nullptr;
+  try {
+    auto file = std::make_shared<const graph::RowFile>(place.path, options.weights != "none");
+    reason = why_not_as_wanted(*file, options);
+    // Who reads the whole file says that it has no weights.
+    if (options.weights == "file" && file->weight_type() == graph::WeightType::none)
+      reason = "it has no weights";
+    if (reason.empty()) return file;
+  } catch (const UsageError& error) {
+    reason = error.what();
+  }
+  log_info(fmt::format("each rank reads all of {}: {}", place.path, reason));
+  return nullptr;
 }
 
 std::string cure_by_file(const GraphPlace& place, const std::string& name,
@@ -90,7 +127,7 @@ std::shared_ptr<const graph::EdgeFile> lists_in_file(const GraphPlace& place,
                                                      const std::string& name,
                                                      const ReadOptions& options,
                                                      std::string& reason) {
-  if (options.lists == Lists::memory) return nullptr;
+  if (options.lists == Lists::memory || options.lists == Lists::ranges) return nullptr;
   const bool is_asked = options.lists == Lists::file;
   const auto refuse = [&](const std::string& why) {
     throw UsageError(fmt::format("{}: its lists cannot stay in a file (--edges file): {}; {}", name,

@@ -9,6 +9,7 @@
 #include "warren/api/graph.hpp"
 #include "warren/api/graph_name.hpp"
 #include "warren/graph/edge_file.hpp"
+#include "warren/graph/row_file.hpp"
 
 namespace warren::api {
 
@@ -25,6 +26,13 @@ namespace warren::api {
                                                                    const std::string& name,
                                                                    const ReadOptions& options,
                                                                    std::string& reason);
+
+/// The file, where each rank of several processes is to read its own rows of it (Lists::ranges) and
+/// can. nullptr: each reads the whole graph; `reason` says why, where rows were asked for. Throws
+/// InputError.
+[[nodiscard]] std::shared_ptr<const graph::RowFile> rows_in_file(const GraphPlace& place,
+                                                                 const ReadOptions& options,
+                                                                 std::string& reason);
 
 /// What helps where a graph does not fit the host's memory.
 [[nodiscard]] std::string cure_by_file(const GraphPlace& place, const std::string& name,

@@ -57,9 +57,9 @@ GraphState::GraphState(FileGraph in_file, GraphFacts facts)
     : number_(next_owner()),
       in_file_(std::move(in_file)),
       facts_(std::move(facts)),
-      vertices_(in_file_.file->vertices()),
-      drawn_edges_(in_file_.file->edges()),
-      symmetry_(in_file_.file->symmetry()) {}
+      vertices_(in_file_.rows ? in_file_.rows->vertices() : in_file_.file->vertices()),
+      drawn_edges_(in_file_.rows ? in_file_.rows->edges() : in_file_.file->edges()),
+      symmetry_(in_file_.rows ? in_file_.rows->symmetry() : in_file_.file->symmetry()) {}
 
 GraphState::~GraphState() { release(); }
 
@@ -151,8 +151,11 @@ bool GraphState::is_symmetric(exec::ThreadPool& pool) {
 
 std::optional<bool> GraphState::known_symmetry() {
   if (drawing_ && drawing_->is_symmetric()) return true;
-  if (in_file_.file != nullptr && in_file_.file->symmetry() != graph::Symmetry::unknown)
-    return in_file_.file->symmetry() == graph::Symmetry::symmetric;
+  const auto known = [](const auto& file) {
+    return file != nullptr && file->symmetry() != graph::Symmetry::unknown;
+  };
+  if (known(in_file_.file)) return in_file_.file->symmetry() == graph::Symmetry::symmetric;
+  if (known(in_file_.rows)) return in_file_.rows->symmetry() == graph::Symmetry::symmetric;
   const std::scoped_lock lock(mutex_);
   if (known_ == nullptr) return std::nullopt;
   return symmetry_ == graph::Symmetry::symmetric;
@@ -326,6 +329,7 @@ std::uint64_t Graph::vertices() const { return state_->vertices(); }
 std::uint64_t Graph::edges() const { return state_->edges(); }
 bool Graph::is_weighted() const {
   if (state_->file() != nullptr && !state_->has_csr()) return false;
+  if (state_->rows() != nullptr) return state_->rows()->weight_type() != graph::WeightType::none;
   return state_->drawing() == nullptr && csr().weight_type != graph::WeightType::none;
 }
 bool Graph::are_names_ids() const { return state_->facts().are_names_ids; }
@@ -345,7 +349,9 @@ void Graph::check_weights() const {
 const graph::Graph& Graph::csr() const { return state_->csr(); }
 std::shared_ptr<const graph::EdgeFile> Graph::file() const { return state_->file(); }
 const std::string& Graph::lists_reason() const { return state_->facts().lists_reason; }
+bool Graph::is_read_by_ranges() const { return state_->rows() != nullptr; }
 std::uint64_t Graph::original_id(Vertex v) const {
+  if (state_->rows() != nullptr) return state_->rows()->graph()->original_id(v);
   if (state_->file() == nullptr) return csr().original_id(v);
   const auto& ids = state_->file()->original_ids();
   return ids.empty() ? v : ids[v];

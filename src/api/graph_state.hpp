@@ -22,6 +22,7 @@
 #include "warren/graph/edge_file.hpp"
 #include "warren/graph/generate.hpp"
 #include "warren/graph/partition.hpp"
+#include "warren/graph/row_file.hpp"
 #include "warren/graph/shard.hpp"
 
 #include "api/teams.hpp"
@@ -43,10 +44,13 @@ struct GraphFacts {
   std::string lists_reason{};        ///< Graph::lists_reason().
 };
 
-/// A graph whose lists stay in a file, and how it is read into memory where somebody asks for that.
+/// A graph of a file, and how all of it is read into memory where somebody asks for that.
 struct FileGraph {
-  std::shared_ptr<const graph::EdgeFile> file;
+  std::shared_ptr<const graph::EdgeFile> file;  ///< Whose lists stay in it; else nullptr.
   std::function<graph::Graph(exec::ThreadPool&)> read;
+  /// Of which each rank reads its own rows; else nullptr.
+  std::shared_ptr<const graph::RowFile> rows = nullptr;
+  bool no_negative_weights = false;  ///< Are refused, as the rows are read.
 };
 
 /// A generated graph whose edges are drawn when they are needed.
@@ -79,7 +83,7 @@ class GraphState {
   [[nodiscard]] std::uint64_t vertices() const { return vertices_; }
   /// Of a drawn graph that is nowhere yet, draws it.
   [[nodiscard]] std::uint64_t edges();
-  /// Draws a graph that is not in host memory.
+  /// Draws, or reads, a graph that is not in host memory.
   [[nodiscard]] const graph::Graph& csr();
   [[nodiscard]] bool has_csr() const { return has_csr_; }
   [[nodiscard]] std::span<const std::string> names() const { return facts_.names; }
@@ -89,6 +93,9 @@ class GraphState {
   void on_host(const std::function<void(exec::ThreadPool&)>& work) const;
   /// nullptr where the lists are in memory.
   [[nodiscard]] const std::shared_ptr<const graph::EdgeFile>& file() const { return in_file_.file; }
+  /// nullptr where ranks do not read rows of their own.
+  [[nodiscard]] const std::shared_ptr<const graph::RowFile>& rows() const { return in_file_.rows; }
+  [[nodiscard]] bool refuses_negative_weights() const { return in_file_.no_negative_weights; }
   /// nullptr where it is not drawn late.
   [[nodiscard]] const Drawing* drawing() const { return drawing_ ? &*drawing_ : nullptr; }
   /// Of a drawn graph: what its ranks know, and its arrays, once they were fetched.

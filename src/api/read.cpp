@@ -94,6 +94,21 @@ Graph read_place(const GraphPlace& place, const std::string& name, const ReadOpt
     };
     return Graph(std::make_shared<GraphState>(FileGraph{std::move(file), read}, std::move(facts)));
   }
+  if (auto rows = rows_in_file(place, options, facts.lists_reason)) {
+    facts.may_have_self_loops = rows->may_have_self_loops();
+    facts.names = names_of(place, {}, rows->vertices());
+    facts.weights.are_unread = options.weights == "none" && rows->has_weights();
+    const auto read = [place, options, name, build](exec::ThreadPool& pool) {
+      std::vector<std::string> words;
+      graph::WeightReport report;
+      graph::Graph graph = read_file(place, build, options, words, report, pool);
+      if (options.weights == "none") graph::drop_weights(graph);
+      if (options.no_negative_weights) check_not_negative(graph, name, pool);
+      return graph;
+    };
+    FileGraph by_rows{nullptr, read, std::move(rows), options.no_negative_weights};
+    return Graph(std::make_shared<GraphState>(std::move(by_rows), std::move(facts)));
+  }
   const HostMemoryLimit limit(options.host_memory);
   const Session session = session_of(options.session);
   graph::Graph graph;

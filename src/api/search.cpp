@@ -71,10 +71,19 @@ traverse::SsspLimits in_shard(const RankGraph& rank, traverse::SsspLimits limits
 
 /// The numerator of TEPS: of a graph that may have self-loops these are looked for.
 template <class IsReached>
-std::uint64_t traversed_edges(const Graph& graph, std::uint64_t edges, bool is_symmetric,
-                              bool counts_self_loops, IsReached&& is_reached) {
-  return traverse::input_edges(edges, is_symmetric, counts_self_loops ? &graph.csr() : nullptr,
-                               is_reached);
+std::uint64_t traversed_edges(Call& call, const Graph& graph, std::uint64_t edges,
+                              bool is_symmetric, bool counts_self_loops, IsReached&& is_reached) {
+  if (!counts_self_loops || !call.reads_ranges())
+    return traverse::input_edges(edges, is_symmetric, counts_self_loops ? &graph.csr() : nullptr,
+                                 is_reached);
+  std::uint64_t self_loops = 0;  // Each rank looks at its own vertices.
+  call.run([&](team::Team& team, RankGraph& rank) {
+    const std::uint64_t first = rank.shard.out.first;
+    const std::uint64_t own = traverse::count_self_loops(*graph.state()->rows()->graph(), first,
+                                                         first + rank.shard.out.count, is_reached);
+    self_loops = team.all_reduce(own, std::plus<std::uint64_t>());
+  });
+  return (edges + self_loops) / 2;
 }
 
 /// Self-loops of a graph that the ranks drew are not looked for: it is not in host memory.
@@ -215,8 +224,9 @@ BfsResult bfs(const Graph& graph, const BfsOptions& options) {
     const bool counts_loops = may_count_loops && is_symmetric;
     const std::span<const Vertex> depths =
         counts_loops ? all.depth.host() : std::span<const Vertex>();
-    all.figures.traversed_edges = traversed_edges(graph, last.edges, is_symmetric, counts_loops,
-                                                  [&](Vertex v) { return depths[v] != kNoVertex; });
+    all.figures.traversed_edges =
+        traversed_edges(call, graph, last.edges, is_symmetric, counts_loops,
+                        [&](Vertex v) { return depths[v] != kNoVertex; });
   }
   if (options.run.verify) {
     call.verify([&](const graph::Graph& csr, exec::ThreadPool& pool) {
@@ -319,7 +329,8 @@ void check_weights(const Graph& graph, const SsspOptions& options) {
                       options.cutoff.value_or(0.0)));
   require(graph.is_weighted() || graph.edges() == 0,
           "sssp: the graph has no weights, and shortest paths need some; bfs counts edges");
-  if (graph.state()->has_good_weights()) return;
+  // Ranks with rows of their own look at these, when the search is made.
+  if (graph.state()->has_good_weights() || graph.is_read_by_ranges()) return;
   (void)graph.csr();
   const Session session = api::session_of(options.session);
   session.teams()->on_host([&](exec::ThreadPool& pool) { graph.state()->check_weights(pool); });
@@ -424,7 +435,9 @@ SsspResult sssp(const Graph& graph, const SsspOptions& options) {
   all.source = options.source;
   all.scale = graph.weights_read().scale;
   // A graph without edges has no type of weights: integers, as there is only a distance of 0.
-  all.is_integer = graph.csr().weight_type != graph::WeightType::float32;
+  const auto& rows = graph.state()->rows();
+  all.is_integer =
+      (rows ? rows->weight_type() : graph.csr().weight_type) != graph::WeightType::float32;
   const double delta = options.delta * all.scale;
   const traverse::SsspLimits limits{cutoff_of(graph, options), options.targets};
   const bool is_limited = options.cutoff.has_value() || !options.targets.empty();
@@ -494,7 +507,7 @@ SsspResult sssp(const Graph& graph, const SsspOptions& options) {
     const auto distances = counts_loops ? all.distance.host() : std::span<const std::int64_t>();
     const auto reals = counts_loops ? all.real_distance.host() : std::span<const double>();
     all.figures.traversed_edges = traversed_edges(
-        graph, last.edges, is_symmetric, counts_loops,
+        call, graph, last.edges, is_symmetric, counts_loops,
         [&](Vertex v) { return all.is_integer ? distances[v] >= 0 : std::isfinite(reals[v]); });
   }
   if (options.run.verify) {

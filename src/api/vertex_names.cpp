@@ -19,7 +19,10 @@ VertexNames::VertexNames(const Graph& graph) : graph_(graph) {
   // What is drawn has no other ids, and may not be in host memory.
   if (graph.state()->drawing() != nullptr) return;
   names_ = graph.names();
-  ids_ = graph.file() != nullptr ? graph.file()->original_ids() : graph.csr().original_ids;
+  if (const auto& rows = graph.state()->rows(); rows != nullptr)
+    ids_ = rows->original_ids();
+  else
+    ids_ = graph.file() != nullptr ? graph.file()->original_ids() : graph.csr().original_ids;
   are_words_ = graph.are_names_ids();
 }
 

@@ -118,6 +118,13 @@ void MappedFile::will_read(std::uint64_t offset, std::uint64_t length) const noe
   if (begin < size_) (void)madvise(mapping_.data + begin, length + (offset - begin), MADV_WILLNEED);
 }
 
+void MappedFile::drop(std::uint64_t offset, std::uint64_t length) const noexcept {
+  if (!range_) return;  // What a pipe delivered would be gone.
+  const std::uint64_t begin = (offset + kPage - 1) / kPage * kPage;
+  const std::uint64_t end = std::min(offset + length, size_) / kPage * kPage;
+  if (begin < end) (void)madvise(mapping_.data + begin, end - begin, MADV_DONTNEED);
+}
+
 void MappedFile::fail(std::uint64_t offset, const std::string& message) const {
   throw InputError(fmt::format("{}: byte {}: {}", path_, offset, printable(message)));
 }

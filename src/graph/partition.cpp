@@ -17,8 +17,12 @@
 #include "warren/graph/reorder.hpp"
 #include "warren/graph/vertex_cover.hpp"
 
+#include "graph/edge_shares.hpp"
+
 namespace warren::graph {
 namespace {
+
+using detail::share;
 
 constexpr std::uint64_t kPartitionGrain = std::uint64_t{1} << 13;
 constexpr std::size_t kBits = 32;  // Of a word of a set of ranks.
@@ -26,13 +30,6 @@ constexpr std::size_t kBits = 32;  // Of a word of a set of ranks.
 void check_parts(int parts) {
   if (parts < 1 || parts > kMaxParts)
     throw UsageError(fmt::format("{} parts; there should be 1 to {}", parts, kMaxParts));
-}
-
-// p total / parts, rounded down, without overflow.
-std::uint64_t share(std::uint64_t total, int p, int parts) {
-  const auto whole = static_cast<std::uint64_t>(parts);
-  const auto part = static_cast<std::uint64_t>(p);
-  return total / whole * part + total % whole * part / whole;
 }
 
 // A number below `bound` from 64 random bits, each about equally likely (the bias is below bound /

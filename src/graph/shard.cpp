@@ -67,27 +67,6 @@ EdgeOffset row_end(const exec::Stream& stream, const CsrView& view, EdgeOffset f
   return found;
 }
 
-/// Of what is free, ranks on the same device and out- and in-edges take equal parts; `own` vertices
-/// of a rank keep what algorithms hold for each.
-std::uint64_t cache_bytes(const team::Team& team, const EdgesOptions& edges, std::uint64_t parts,
-                          std::uint64_t own) {
-  // Of BFS with its queues; no algorithm holds more beside lists in host memory.
-  constexpr std::uint64_t kVertexBytes = 40;
-  const exec::Device& device = team.device();
-  if (edges.placement == EdgesPlacement::device) return 0;
-  if (edges.cache_bytes == EdgesOptions::kAllThatIsFree) {
-    if (!device.is_cuda()) return 0;
-    const std::uint64_t free = exec::free_memory(device) / team::ranks_of_a_device(team);
-    const std::uint64_t kept = std::max(free / 4, own * kVertexBytes);
-    return free > kept ? (free - kept) / parts : 0;
-  }
-  const std::uint64_t total = exec::total_memory(device);
-  require(edges.cache_bytes <= total,
-          fmt::format("a cache of {} bytes is larger than {}, which has {} bytes",
-                      edges.cache_bytes, device.name(), total));
-  return edges.cache_bytes;
-}
-
 /// Far lists keep their first rows near, as far as `bytes` go.
 void fill_cache(const exec::Stream& stream, CsrView& view, std::uint64_t bytes,
                 CsrStorage& storage) {
@@ -105,39 +84,6 @@ void fill_cache(const exec::Stream& stream, CsrView& view, std::uint64_t bytes,
   } else {
     view.cached = view.targets;  // All memory is one; what is counted as read far is not.
   }
-}
-
-CsrView place(const exec::Stream& stream, const std::shared_ptr<const Graph>& graph, Vertex first,
-              Vertex count, EdgesPlacement placement, std::uint64_t cached, CsrStorage& storage) {
-  CsrView view;
-  view.first = first;
-  view.count = count;
-  storage.host = graph;
-  const std::span<const EdgeOffset> offsets{graph->offsets.data() + first,
-                                            std::uint64_t{count} + 1};
-  const bool is_far = placement != EdgesPlacement::device;
-  const bool is_packed = placement == EdgesPlacement::compressed_host;
-  if (!stream.device().is_cuda()) {
-    view.offsets = offsets.data();
-    view.targets = is_packed ? nullptr : graph->targets.data();
-    view.weights_int = graph->weights_int.data();
-    view.weights_float = graph->weights_float.data();
-  } else {
-    const EdgeOffset begin = offsets.front();
-    const EdgeOffset length = offsets.back() - begin;
-    const auto kind = is_far ? memory::MemoryKind::pinned : memory::MemoryKind::device;
-    storage.offsets = memory::Buffer<EdgeOffset>(stream.device(), offsets.size());
-    storage.offsets.upload(stream, offsets);
-    view.offsets = storage.offsets.data();
-    const auto put = [&](auto& buffer, const auto& array) {
-      return fill(stream, buffer, kind, array.empty() ? nullptr : array.data(), begin, length);
-    };
-    if (!is_packed) view.targets = put(storage.targets, graph->targets);
-    view.weights_int = put(storage.weights_int, graph->weights_int);
-    view.weights_float = put(storage.weights_float, graph->weights_float);
-  }
-  if (is_far && !is_packed) fill_cache(stream, view, cached, storage);
-  return view;
 }
 
 /// From the device to host memory, where they are not there yet.
@@ -193,6 +139,66 @@ PackedRows place_packed(const exec::Stream& stream,
 
 }  // namespace
 
+std::uint64_t detail::cache_bytes(const team::Team& team, const EdgesOptions& edges,
+                                  std::uint64_t parts, std::uint64_t own) {
+  // Of BFS with its queues; no algorithm holds more beside lists in host memory.
+  constexpr std::uint64_t kVertexBytes = 40;
+  const exec::Device& device = team.device();
+  if (edges.placement == EdgesPlacement::device) return 0;
+  if (edges.cache_bytes == EdgesOptions::kAllThatIsFree) {
+    if (!device.is_cuda()) return 0;
+    const std::uint64_t free = exec::free_memory(device) / team::ranks_of_a_device(team);
+    const std::uint64_t kept = std::max(free / 4, own * kVertexBytes);
+    return free > kept ? (free - kept) / parts : 0;
+  }
+  const std::uint64_t total = exec::total_memory(device);
+  require(edges.cache_bytes <= total,
+          fmt::format("a cache of {} bytes is larger than {}, which has {} bytes",
+                      edges.cache_bytes, device.name(), total));
+  return edges.cache_bytes;
+}
+
+detail::HostRows detail::rows_of(const std::shared_ptr<const Graph>& graph, Vertex first,
+                                 Vertex count) {
+  const auto all = [](const auto& array) { return array.empty() ? nullptr : array.data(); };
+  return {{graph->offsets.data() + first, std::uint64_t{count} + 1},
+          all(graph->targets),
+          all(graph->weights_int),
+          all(graph->weights_float),
+          graph};
+}
+
+CsrView detail::place(const exec::Stream& stream, const HostRows& rows, Vertex first,
+                      EdgesPlacement placement, std::uint64_t cached, CsrStorage& storage) {
+  CsrView view;
+  view.first = first;
+  view.count = static_cast<Vertex>(rows.offsets.size() - 1);
+  storage.host = rows.owner;
+  const bool is_far = placement != EdgesPlacement::device;
+  const bool is_packed = placement == EdgesPlacement::compressed_host;
+  if (!stream.device().is_cuda()) {
+    view.offsets = rows.offsets.data();
+    view.targets = is_packed ? nullptr : rows.targets;
+    view.weights_int = rows.weights_int;
+    view.weights_float = rows.weights_float;
+  } else {
+    const EdgeOffset begin = rows.offsets.front();
+    const EdgeOffset length = rows.offsets.back() - begin;
+    const auto kind = is_far ? memory::MemoryKind::pinned : memory::MemoryKind::device;
+    storage.offsets = memory::Buffer<EdgeOffset>(stream.device(), rows.offsets.size());
+    storage.offsets.upload(stream, rows.offsets);
+    view.offsets = storage.offsets.data();
+    const auto put = [&](auto& buffer, const auto* source) {
+      return fill(stream, buffer, kind, source, begin, length);
+    };
+    if (!is_packed) view.targets = put(storage.targets, rows.targets);
+    view.weights_int = put(storage.weights_int, rows.weights_int);
+    view.weights_float = put(storage.weights_float, rows.weights_float);
+  }
+  if (is_far && !is_packed) fill_cache(stream, view, cached, storage);
+  return view;
+}
+
 Shard make_shard(team::Team& team, const ShardSource& source, const EdgesOptions& edges) {
   require(source.cuts.size() == static_cast<std::size_t>(team.size()) + 1,
           "a shard needs one cut more than the team has ranks");
@@ -214,10 +220,11 @@ Shard make_shard(team::Team& team, const ShardSource& source, const EdgesOptions
   shard.is_symmetric = facts.is_symmetric;
   shard.edges_placement = edges.placement;
   const bool has_own_in = facts.has_in && !facts.is_symmetric;
-  const std::uint64_t cached = cache_bytes(team, edges, has_own_in ? 2 : 1, count);
+  const std::uint64_t cached = detail::cache_bytes(team, edges, has_own_in ? 2 : 1, count);
   team.barrier();  // Before anybody takes of what is free.
   const auto put = [&](const std::shared_ptr<const Graph>& graph, CsrStorage& storage) {
-    return place(stream, graph, first, count, edges.placement, cached, storage);
+    return detail::place(stream, detail::rows_of(graph, first, count), first, edges.placement,
+                         cached, storage);
   };
   const bool is_packed = edges.placement == EdgesPlacement::compressed_host;
   require(!is_packed || (source.compressed_out && (!source.in || source.compressed_in)),
@@ -309,7 +316,8 @@ void place_edges(team::Team& team, Shard& shard, const EdgesOptions& edges) {
           "source with compressed lists");
   const bool has_own_in = shard.has_in() && !shard.is_symmetric;
   const exec::Stream stream(team.device());
-  const std::uint64_t cached = cache_bytes(team, edges, has_own_in ? 2 : 1, shard.out.count);
+  const std::uint64_t cached =
+      detail::cache_bytes(team, edges, has_own_in ? 2 : 1, shard.out.count);
   team.barrier();
   if (edges.placement == EdgesPlacement::compressed_host) {
     const ShardSource source = compressed_source(team, shard, has_own_in);

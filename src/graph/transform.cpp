@@ -16,7 +16,8 @@
 
 #include "warren/core/error.hpp"
 #include "warren/graph/builder.hpp"
-#include "warren/graph/draw.hpp"
+
+#include "graph/edge_digest.hpp"
 
 namespace warren::graph {
 namespace {
@@ -94,38 +95,6 @@ void check_permutation(std::span<const Vertex> new_id, std::uint64_t n, exec::Th
   });
 }
 
-// A sum over edges of a hash of (source, target, weight): equal for equal multisets of edges, in
-// any order.
-struct EdgeDigest {
-  std::uint64_t first = 0;
-  std::uint64_t second = 0;
-
-  void add(Vertex source, Vertex target, std::uint32_t weight) {
-    const std::uint64_t hash =
-        detail::mix((std::uint64_t{source} << 32 | target) + 0x9e3779b97f4a7c15ull);
-    first += detail::mix(hash + weight);
-    second += detail::mix(hash ^ (std::uint64_t{weight} << 32 | 0x5bd1e995u));
-  }
-  void add(const EdgeDigest& other) {
-    first += other.first;
-    second += other.second;
-  }
-  friend bool operator==(const EdgeDigest&, const EdgeDigest&) = default;
-};
-
-// The bits of edge e's weight; both zeros of a float are one value.
-std::uint32_t weight_bits(const Graph& graph, EdgeOffset e) {
-  switch (graph.weight_type) {
-    case WeightType::none:
-      return 0;
-    case WeightType::int32:
-      return static_cast<std::uint32_t>(graph.weights_int[e]);
-    case WeightType::float32:
-      return std::bit_cast<std::uint32_t>(graph.weights_float[e] + 0.0f);
-  }
-  return 0;
-}
-
 }  // namespace
 
 Graph transpose(const Graph& graph, exec::ThreadPool& pool) {
@@ -187,28 +156,33 @@ void drop_weights(Graph& graph) {
   graph.weights_float = {};
 }
 
+detail::BothDigests detail::digests_of(const Graph& graph, std::uint64_t first, std::uint64_t end,
+                                       exec::ThreadPool& pool) {
+  BothDigests all;
+  std::mutex mutex;
+  pool.parallel_for(first, end, kTransformGrain,
+                    [&](std::uint64_t piece_begin, std::uint64_t piece_end) {
+                      BothDigests own;
+                      for (std::uint64_t i = piece_begin; i < piece_end; ++i) {
+                        const auto v = static_cast<Vertex>(i);
+                        for (EdgeOffset e = graph.offsets[i]; e < graph.offsets[i + 1]; ++e) {
+                          const std::uint32_t weight = weight_bits(graph, e);
+                          own.forwards.add(v, graph.targets[e], weight);
+                          own.backwards.add(graph.targets[e], v, weight);
+                        }
+                      }
+                      const std::scoped_lock lock(mutex);
+                      all.forwards.add(own.forwards);
+                      all.backwards.add(own.backwards);
+                    });
+  return all;
+}
+
 bool is_symmetric(Graph& graph, exec::ThreadPool& pool) {
   if (graph.symmetry == Symmetry::unknown) {
-    EdgeDigest forwards;
-    EdgeDigest backwards;
-    std::mutex mutex;
-    pool.parallel_for(0, graph.vertices, kTransformGrain,
-                      [&](std::uint64_t begin, std::uint64_t end) {
-                        EdgeDigest out;
-                        EdgeDigest in;
-                        for (std::uint64_t i = begin; i < end; ++i) {
-                          const auto v = static_cast<Vertex>(i);
-                          for (EdgeOffset e = graph.offsets[i]; e < graph.offsets[i + 1]; ++e) {
-                            const std::uint32_t weight = weight_bits(graph, e);
-                            out.add(v, graph.targets[e], weight);
-                            in.add(graph.targets[e], v, weight);
-                          }
-                        }
-                        const std::scoped_lock lock(mutex);
-                        forwards.add(out);
-                        backwards.add(in);
-                      });
-    graph.symmetry = forwards == backwards ? Symmetry::symmetric : Symmetry::directed;
+    const detail::BothDigests digests = detail::digests_of(graph, 0, graph.vertices, pool);
+    graph.symmetry =
+        digests.forwards == digests.backwards ? Symmetry::symmetric : Symmetry::directed;
   }
   return graph.symmetry == Symmetry::symmetric;
 }

@@ -11,6 +11,7 @@
 
 #include "graphs.hpp"
 #include "reference/traverse.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace warren {
 namespace {
@@ -79,6 +80,43 @@ TEST(CallsInProcesses, GiveEachTheWholeResult) {
       EXPECT_EQ(std::vector<std::uint64_t>(told.begin(), told.end()), distance);
       ASSERT_TRUE(all.info.report);
       EXPECT_EQ(all.info.report->rank_tasks.size(), static_cast<std::size_t>(ranks));
+    });
+  }
+}
+
+TEST(CallsInProcesses, ReadTheirOwnRangesOfAFile) {
+  const testing_support::TemporaryFolder folder;
+  const std::string path = folder.file("g.wgr");
+  // Written by a process of its own, whose threads the others must not have.
+  in_processes(1, [&] { (void)some_graph().save(path); });
+  for (const int ranks : {1, 3}) {
+    in_processes(ranks, [&] {
+      ReadOptions by_ranges;
+      by_ranges.lists = Lists::ranges;
+      const Graph graph = read(path, by_ranges), whole = some_graph();
+      EXPECT_EQ(graph.is_read_by_ranges(), ranks > 1);
+      EXPECT_EQ(graph.vertices(), whole.vertices());
+      EXPECT_EQ(graph.edges(), whole.edges());
+      EXPECT_TRUE(graph.is_weighted());
+      BfsOptions search;
+      search.source = 7;
+      search.figures = search.deterministic = true;
+      const BfsResult found = bfs(graph, search), expected = bfs(whole, search);
+      EXPECT_EQ(values(found.depth), values(expected.depth));
+      EXPECT_EQ(values(found.parent), values(expected.parent));
+      EXPECT_EQ(found.figures.traversed_edges, expected.figures.traversed_edges);
+      SsspOptions paths;
+      paths.source = 7;
+      paths.run.verify = true;
+      const SsspResult all = sssp(graph, paths);
+      EXPECT_EQ(values(all.distance), values(sssp(whole, paths).distance));
+      EXPECT_TRUE(all.info.verdict->correct);
+      // What needs the whole graph reads it.
+      ComponentsOptions in_parts;
+      in_parts.placement.method = "random";
+      EXPECT_EQ(values(connected_components(graph, in_parts).label),
+                reference::component_labels(whole.csr()));
+      EXPECT_EQ(busiest_vertex(graph), busiest_vertex(whole));
     });
   }
 }

@@ -137,6 +137,19 @@ class Results(Hosts):
         self.agree(4, 2, "pagerank", "kron:12", "--verify", fields=("iterations", "converged", "verified"))
         self.agree(2, 2, "pagerank", "kron:9", "--verify", "--tolerance", "1e-9", fields=("converged", "verified"))
 
+    def test_ranges_of_a_file(self):
+        """Each rank reads its own, and in-edges cross between the hosts."""
+        self.succeed("convert", "kron:10", "both.wgr", "--symmetrize", "--weights", "uniform:1:9")
+        self.succeed("convert", "kron:10", "one.wgr")
+        search = ("source", "reached", "traversed_edges", "verified")
+        for graph in ("both.wgr", "one.wgr"):
+            self.agree(4, 2, "bfs", graph, "--verify", fields=(*search, "levels"))
+            self.agree(3, 3, "cc", graph, "--verify", fields=("components", "largest", "verified"))
+        self.agree(3, 2, "pagerank", "one.wgr", "--verify", fields=("iterations", "converged", "verified"))
+        self.agree(3, 2, "pagerank", "both.wgr", "--weighted", "--verify", fields=("converged", "verified"))
+        self.agree(4, 2, "sssp", "both.wgr", "--verify", fields=(*search, "sum_distance"))
+        self.assertEqual(json.loads(self.run_hosts(4, 2, "cc", "one.wgr", "--json", "-"))["read"], "ranges")
+
     def test_links(self):
         """Of ranks that act as on two hosts every other one is on the same."""
         found = json.loads(self.run_hosts(4, 2, "info", "--json", "-"))

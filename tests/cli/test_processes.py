@@ -7,7 +7,9 @@ import random
 import resource
 import shutil
 import signal
+import struct
 import subprocess
+import sys
 import time
 import unittest
 from pathlib import Path
@@ -85,7 +87,7 @@ class Ranks(ProgramTest):
         self.assertEqual((statuses, "".join(out)), ([status] * ranks, ""))
 
 
-class Results(Ranks):
+class Agreement(Ranks):
     # What differs between two runs, and between processes and threads.
     OTHER = {"seconds", "devices", "devices_reason", "processes", "teps", "threads", "stamp", "started", "peak_bytes"}
 
@@ -101,6 +103,8 @@ class Results(Ranks):
                     else:
                         self.assertEqual(found[field], alone[field], field)
 
+
+class Results(Agreement):
     def test_searches(self):
         search = ("source", "reached", "traversed_edges", "verified")
         self.agree("bfs", "kron:10", "--source", 3, "--verify", fields=(*search, "max_depth", "sum_depth", "levels"))
@@ -190,6 +194,104 @@ class Results(Ranks):
             statuses, out, _ = self.finish(processes)
             self.assertEqual(statuses, [0, 0])
             self.assertIn(says, out[0])
+
+
+class OwnRanges(Agreement):
+    """Each rank reads its own ranges of a .wgr file."""
+
+    def write(self, name, graph, *options):
+        self.succeed("convert", graph, name, *options)
+        return name
+
+    def test_results(self):
+        both = self.write("both.wgr", "kron:10", "--symmetrize", "--weights", "uniform:1:9")
+        one_way = self.write("one.wgr", "kron:10", "--drop-self-loops")
+        ids = self.file("ids.el", "10 20\n20 30\n30 10\n40 10\n90 30\n")
+        self.write("ids.wgr", ids, "--compact")
+        search = ("source", "reached", "traversed_edges", "verified")
+        for graph in (both, one_way):
+            self.agree("bfs", graph, "--verify", fields=(*search, "max_depth", "sum_depth", "levels"))
+            self.agree("bfs", graph, "--sources", 3, "--seed", 5, "--verify", "--edges", "host", fields=search, ranks=(3,))
+            self.agree("bfs", graph, "--verify", "--mode", "async", fields=search, ranks=(2,))
+            self.agree("bfs", graph, "--sources", 3, "--together", "--verify", fields=("verified",), ranks=(3,))
+            self.agree("cc", graph, "--verify", fields=("components", "largest", "verified"))
+        self.agree("pagerank", one_way, "--verify", fields=("iterations", "converged", "verified"), ranks=(2, 4))
+        self.agree("sssp", both, "--verify", fields=(*search, "sum_distance", "max_distance"))
+        self.agree("pagerank", both, "--weighted", "--verify", fields=("converged", "verified"), ranks=(3,))
+        self.agree("bfs", "ids.wgr", "--source", 90, "--target", 20, "--verify", fields=(*search, "max_depth"), ranks=(2, 4))
+
+    def test_files_are_those_of_threads(self):
+        graph = self.write("g.wgr", "kron:9", "--weights", "uniform:1:9")
+        for arguments in (("bfs", graph, "--deterministic"), ("cc", graph), ("sssp", graph, "--source", 3)):
+            self.succeed(*arguments, "--device", "cpu", "--output", "threads.txt")
+            self.run_ranks(3, *arguments, "--output", "processes.txt")
+            self.assertEqual((self.folder / "processes.txt").read_text(), (self.folder / "threads.txt").read_text(), arguments)
+
+    def test_who_reads_what_is_told(self):
+        graph = self.write("g.wgr", "kron:8", "--weights", "uniform:1:9")
+        self.write("packed.wgr", "kron:8", "--compress")
+        self.file("g.el", "0 1\n1 2\n")
+        for arguments, reason in (((graph,), None), ((graph, "--symmetrize"), "symmetric"), ((graph, "--drop-self-loops"), "self-loops"),
+                                  (("packed.wgr",), "compressed"), (("kron:8",), "generator"), (("g.el",), "no .wgr file")):
+            found = json.loads(self.run_ranks(2, "cc", *arguments, "--json", "-"))
+            self.assertEqual(found["read"], "all" if reason else "ranges", arguments)
+            self.assertIn(reason or "", found.get("read_reason", ""))
+        drawn = json.loads(self.run_ranks(2, "sssp", graph, "--weights", "uniform:2:3", "--json", "-"))
+        self.assertIn("drawn", drawn["read_reason"])
+        for options in (("--method", "degree"), ("--edges", "compressed-host")):
+            self.assertNotIn("read", json.loads(self.run_ranks(2, "cc", graph, *options, "--json", "-")))
+
+    def test_damage_in_one_range(self):
+        """Of a block that one rank alone has: all end, and one says which byte."""
+        graph = self.write("g.wgr", "kron:15", "--symmetrize", "--weights", "uniform:1:9")
+        good = (self.folder / graph).read_bytes()
+        sections = [struct.unpack_from("<24sIIQQQQ", good, 128 + 64 * section) for section in range(struct.unpack_from("<I", good, 52)[0])]
+        block = 1 << 20
+        for _, kind, _, offset, size, _, _ in sections:
+            for at in {offset, offset + (size - 1) // block * block}:
+                bad = bytearray(good)
+                bad[at + 5] ^= 1
+                (self.folder / graph).write_bytes(bad)
+                self.fail_ranks(2, 3, "sssp", graph, says=[f"g.wgr: byte {at}: ", "checksum does not match", "of 3)"])
+                if kind == 3:  # Nobody else looks at weights.
+                    self.run_ranks(3, "bfs", graph)
+
+    def test_ranks_of_other_files(self):
+        folders = [self.folder / str(rank) for rank in range(2)]
+        for folder, seed in zip(folders, (1, 2), strict=True):
+            folder.mkdir()
+            self.succeed("convert", "grid:9x9", folder / "g.wgr", "--weights", "uniform:1:9", "--seed", seed)
+        self.fail_ranks(2, 2, "sssp", "g.wgr", folders=folders, says=["different graphs", "other lists or weights"])
+
+    def peaks(self, ranks, *arguments):
+        """The largest resident memory that each rank has had, in bytes: of a process that a small one starts, since one begins with its parent's."""
+        small = "import os, resource, sys; os.spawnv(os.P_WAIT, sys.argv[1], sys.argv[1:]) and sys.exit(1); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+        Ranks.jobs += 1
+        processes = []
+        for rank in range(ranks):
+            variables = {"OMPI_COMM_WORLD_RANK": rank, "OMPI_COMM_WORLD_SIZE": ranks, "OMPI_COMM_WORLD_LOCAL_SIZE": ranks, "PMIX_NAMESPACE": f"test-{UNIQUE}-{Ranks.jobs}"}
+            processes.append(subprocess.Popen([sys.executable, "-S", "-E", "-c", small, PROGRAM, *map(str, arguments), "--device", "cpu", "--threads", str(ranks), "--json", os.devnull, "--quiet"],
+                                              stdout=subprocess.PIPE, text=True, cwd=self.folder, env={**os.environ, **{name: str(value) for name, value in variables.items()}}))
+        self.addCleanup(self.end, processes)
+        out = [process.communicate(timeout=PATIENCE)[0] for process in processes]
+        self.assertEqual([process.returncode for process in processes], [0] * ranks)
+        return [int(text.split()[-1]) * 1024 for text in out]
+
+    @unittest.skipIf("LSAN_OPTIONS" in os.environ or "ASAN_OPTIONS" in os.environ, "a sanitizer's memory is beside the program's")
+    def test_memory_of_a_rank(self):
+        """Falls as the number of ranks grows, but for what algorithms keep for each vertex of the graph."""
+        vertices = 1 << 18
+        self.write("both.wgr", "kron:18", "--symmetrize", "--weights", "uniform:1:64")
+        self.write("one.wgr", "kron:18")
+        self.write("tiny.wgr", "kron:6", "--symmetrize", "--weights", "uniform:1:64")
+        # Bytes a vertex that do not fall, beside a rank's share: values of all vertices, and what others are shown of them.
+        for command, graph, kept in (("bfs", "both.wgr", 32), ("cc", "both.wgr", 32), ("pagerank", "both.wgr", 32), ("sssp", "both.wgr", 48), ("bfs", "one.wgr", 56)):
+            alone = max(self.peaks(1, command, graph)) - max(self.peaks(1, command, "tiny.wgr"))
+            for ranks in (2, 4):
+                own = max(self.peaks(ranks, command, graph)) - max(self.peaks(ranks, command, "tiny.wgr"))
+                with self.subTest(command=command, graph=graph, ranks=ranks, alone=alone, own=own):
+                    self.assertLess(own, 1.3 * alone / ranks + kept * vertices)
+                    self.assertLess(own, 0.9 * alone if graph == "one.wgr" else 0.75 * alone)
 
 
 @unittest.skipUnless(DEVICE == "cuda", "on GPUs (WARREN_TEST_DEVICE=cuda)")

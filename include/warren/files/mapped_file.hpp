@@ -31,6 +31,9 @@ class MappedFile {
 
   /// Tells the system that [offset, offset + length) is read soon, front to back.
   void will_read(std::uint64_t offset, std::uint64_t length) const noexcept;
+  /// Of a file that is mapped: what of it lies in pages of [offset, offset + length) alone no
+  /// longer counts as this process' memory, until it is read again.
+  void drop(std::uint64_t offset, std::uint64_t length) const noexcept;
 
   /// Throws InputError "FILE: byte OFFSET: message".
   [[noreturn]] void fail(std::uint64_t offset, const std::string& message) const;

@@ -19,6 +19,11 @@ namespace warren::traverse {
                                         const graph::Graph* graph,
                                         const std::function<bool(Vertex)>& is_reached);
 
+/// Self-loops of the reached ones of vertices [first, end), whose lists in `graph` are sorted.
+[[nodiscard]] std::uint64_t count_self_loops(const graph::Graph& graph, std::uint64_t first,
+                                             std::uint64_t end,
+                                             const std::function<bool(Vertex)>& is_reached);
+
 /// parent(v) = the smallest u with an edge (u, v) and depth(u) + 1 = depth(v): the same in every
 /// run. A source is its own; kNoVertex where not reached. n elements each.
 [[nodiscard]] std::vector<Vertex> smallest_parents(const graph::Graph& graph,

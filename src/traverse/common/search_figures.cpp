@@ -9,15 +9,22 @@ namespace warren::traverse {
 std::uint64_t input_edges(std::uint64_t edges, bool is_symmetric, const graph::Graph* graph,
                           const std::function<bool(Vertex)>& is_reached) {
   if (!is_symmetric) return edges;
+  const std::uint64_t self_loops =
+      graph == nullptr ? 0 : count_self_loops(*graph, 0, graph->vertices, is_reached);
+  return (edges + self_loops) / 2;
+}
+
+std::uint64_t count_self_loops(const graph::Graph& graph, std::uint64_t first, std::uint64_t end,
+                               const std::function<bool(Vertex)>& is_reached) {
   std::uint64_t self_loops = 0;
-  for (std::uint64_t v = 0; graph != nullptr && v < graph->vertices; ++v) {
+  for (std::uint64_t v = first; v < end; ++v) {
     const auto vertex = static_cast<Vertex>(v);
     if (!is_reached(vertex)) continue;
-    const auto list = graph->neighbours(vertex);
-    const auto [first, last] = std::equal_range(list.begin(), list.end(), vertex);
-    self_loops += static_cast<std::uint64_t>(last - first);
+    const auto list = graph.neighbours(vertex);
+    const auto [begin, last] = std::equal_range(list.begin(), list.end(), vertex);
+    self_loops += static_cast<std::uint64_t>(last - begin);
   }
-  return (edges + self_loops) / 2;
+  return self_loops;
 }
 
 std::vector<Vertex> smallest_parents(const graph::Graph& graph, std::span<const Vertex> sources,
