@@ -120,8 +120,9 @@ void MappedFile::will_read(std::uint64_t offset, std::uint64_t length) const noe
 
 void MappedFile::drop(std::uint64_t offset, std::uint64_t length) const noexcept {
   if (!range_) return;  // What a pipe delivered would be gone.
-  const std::uint64_t begin = (offset + kPage - 1) / kPage * kPage;
-  const std::uint64_t end = std::min(offset + length, size_) / kPage * kPage;
+  const std::uint64_t page = bytes_of_page();
+  const std::uint64_t begin = (offset + page - 1) / page * page;
+  const std::uint64_t end = std::min(offset + length, size_) / page * page;
   if (begin < end) (void)madvise(mapping_.data + begin, end - begin, MADV_DONTNEED);
 }
 
