@@ -229,53 +229,56 @@ class Graph:
 
     def bfs(self, source: Any, depth_limit: int | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto",
             session: Session | None = None, *, targets: Any = None, nearest: bool = False, deterministic: bool = False,
-            host_memory: int | None = None) -> BfsResult:
+            host_memory: int | None = None, verify: bool = False) -> BfsResult:
         """As warren.bfs(self, ...)."""
         from ._algorithms import bfs
 
         return bfs(self, source, depth_limit, device, devices, mode, edges, session, targets=targets, nearest=nearest, deterministic=deterministic,
-                   host_memory=host_memory)
+                   host_memory=host_memory, verify=verify)
 
     def sssp(self, source: Any, delta: float | None = None, cutoff: float | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto",
-             edges: str = "auto", session: Session | None = None, *, targets: Any = None) -> SsspResult:
+             edges: str = "auto", session: Session | None = None, *, targets: Any = None, nearest: bool = False, verify: bool = False) -> SsspResult:
         """As warren.sssp(self, ...)."""
         from ._algorithms import sssp
 
-        return sssp(self, source, delta, cutoff, device, devices, mode, edges, session, targets=targets)
+        return sssp(self, source, delta, cutoff, device, devices, mode, edges, session, targets=targets, nearest=nearest, verify=verify)
 
     def connected_components(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,
-                             form: str = "auto", host_memory: int | None = None) -> ComponentsResult:
+                             form: str = "auto", host_memory: int | None = None, verify: bool = False) -> ComponentsResult:
         """As warren.connected_components(self, ...)."""
         from ._algorithms import connected_components
 
-        return connected_components(self, device, devices, edges, session, form=form, host_memory=host_memory)
+        return connected_components(self, device, devices, edges, session, form=form, host_memory=host_memory, verify=verify)
 
     def pagerank(self, damping: float = 0.85, tolerance: float = 1e-6, max_iterations: int = 100, personalization: Any = None, weighted: bool = False,
                  device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto", session: Session | None = None, *,
-                 host_memory: int | None = None) -> PageRankResult:
+                 host_memory: int | None = None, dangling: Any = None, nstart: Any = None, verify: bool = False) -> PageRankResult:
         """As warren.pagerank(self, ...)."""
         from ._algorithms import pagerank
 
-        return pagerank(self, damping, tolerance, max_iterations, personalization, weighted, device, devices, mode, edges, session, host_memory=host_memory)
+        return pagerank(self, damping, tolerance, max_iterations, personalization, weighted, device, devices, mode, edges, session, host_memory=host_memory,
+                        dangling=dangling, nstart=nstart, verify=verify)
 
     def betweenness(self, sources: Any = None, normalized: bool = True, seed: int | None = None, device: str = "auto", devices: int | str = "auto", edges: str = "auto",
-                    session: Session | None = None) -> BetweennessResult:
+                    session: Session | None = None, *, verify: bool = False) -> BetweennessResult:
         """As warren.betweenness(self, ...)."""
         from ._algorithms import betweenness
 
-        return betweenness(self, sources, normalized, seed, device, devices, edges, session)
+        return betweenness(self, sources, normalized, seed, device, devices, edges, session, verify=verify)
 
-    def core_number(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> CoreNumberResult:
+    def core_number(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,
+                    verify: bool = False) -> CoreNumberResult:
         """As warren.core_number(self, ...)."""
         from ._algorithms import core_number
 
-        return core_number(self, device, devices, edges, session)
+        return core_number(self, device, devices, edges, session, verify=verify)
 
-    def triangles(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> TrianglesResult:
+    def triangles(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,
+                  verify: bool = False) -> TrianglesResult:
         """As warren.triangles(self, ...)."""
         from ._algorithms import triangles
 
-        return triangles(self, device, devices, edges, session)
+        return triangles(self, device, devices, edges, session, verify=verify)
 
     def spmm(self, B: Any, normalize: str | None = None, transpose: bool = False, strategy: str = "auto", self_loops: bool = False, weighted: bool = True,
              device: str = "auto", devices: int | str = "auto", session: Session | None = None, return_info: bool = False) -> Any:
