@@ -16,7 +16,9 @@ from ._libraries import check_library
 
 if TYPE_CHECKING:
     import networkx
+    import pandas
     import scipy.sparse
+    import torch_geometric.data
 
     from ._partition import PartitionResult, ReorderResult
     from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
@@ -205,6 +207,25 @@ class Graph:
         from ._convert import to_networkx
 
         return to_networkx(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas DataFrame with a row an edge: `source` and `target`, as labels() calls the vertices, and `weight` where the graph has weights.
+
+        An edge and its reverse are two rows, so that from_pandas(df, "source", "target", "weight") makes the same edges. Vertices without edges are in no
+        row: give from_pandas their number where vertices are numbers. Copies. Needs pandas.
+        """
+        from ._convert import to_pandas
+
+        return to_pandas(self)
+
+    def to_pyg(self) -> torch_geometric.data.Data:
+        """A PyTorch Geometric Data in host memory: edge_index (2 x m, int64), num_nodes, and edge_weight (int32 or float32) where the graph has weights.
+
+        Of a graph with names `node_names` has them, a list of n, which from_pyg() takes back. Copies. Needs PyTorch Geometric.
+        """
+        from ._convert import to_pyg
+
+        return to_pyg(self)
 
     def reversed(self) -> Graph:
         """The graph with every edge turned round: this one where it is symmetric. Made once, and kept; names and weights are the same."""
