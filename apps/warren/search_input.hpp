@@ -60,7 +60,7 @@ template <class Command, class Options, class Find>
 }
 
 [[nodiscard]] inline Vertex source_of(const BfsResult& result) { return result.sources.front(); }
-[[nodiscard]] inline Vertex source_of(const SsspResult& result) { return result.source; }
+[[nodiscard]] inline Vertex source_of(const SsspResult& result) { return result.sources.front(); }
 
 /// Writes and tells what the searches found, and ends the command.
 template <class Command, class Options, class Result>

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include <nanobind/stl/string.h>
+
 #include "warren/api/report.hpp"
 
 #include "module.hpp"
@@ -22,6 +24,7 @@ struct Run {
   int devices;
   std::optional<Session> session;
   std::uint64_t host_memory = 0;  ///< 0: what the host has.
+  bool verify = false;
 };
 
 template <class Options>
@@ -31,6 +34,7 @@ void set_run(Options& options, const Run& run) {
   if (run.device >= 0) options.device = static_cast<DeviceKind>(run.device);
   if constexpr (requires { options.placement.host_memory; })
     options.placement.host_memory = run.host_memory;
+  if constexpr (requires { options.run.verify; }) options.run.verify = run.verify;
   options.devices = run.devices;
   options.session = run.session;
 }
@@ -78,9 +82,12 @@ nb::object report_of(const GraphHandle& graph, const Options& options, const Res
 }
 
 inline nb::tuple info_of(const RunInfo& info) {
+  nb::object verdict = nb::none();  // Of a call that was verified: what is wrong, or "".
+  if (info.verdict)
+    verdict = nb::cast(info.verdict->correct ? std::string() : info.verdict->message);
   return nb::make_tuple(info.device == DeviceKind::cuda, info.devices, info.devices_reason,
                         info.threads, info.mode == Mode::asynchronous, info.mode_reason,
-                        name_of(info.edges), info.bytes_read, info.seconds);
+                        name_of(info.edges), info.bytes_read, info.seconds, verdict);
 }
 
 }  // namespace warren::python

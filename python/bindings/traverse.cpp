@@ -17,10 +17,15 @@ namespace warren::python {
 namespace {
 
 using Vertices = std::optional<Input<Vertex>>;
+using Numbers = std::optional<Input<double>>;
 
 std::vector<Vertex> list_of(const Vertices& vertices) {
   if (!vertices) return {};
   return {vertices->data(), vertices->data() + vertices->shape(0)};
+}
+std::vector<double> numbers_of(const Numbers& numbers) {
+  if (!numbers) return {};
+  return {numbers->data(), numbers->data() + numbers->shape(0)};
 }
 
 nb::tuple bfs_of(const GraphHandle& graph, Vertex source, const Vertices& sources,
@@ -38,11 +43,12 @@ nb::tuple bfs_of(const GraphHandle& graph, Vertex source, const Vertices& source
                         told(found.parent), found.reached, found.max_depth);
 }
 
-nb::tuple sssp_of(const GraphHandle& graph, Vertex source, double delta,
+nb::tuple sssp_of(const GraphHandle& graph, Vertex source, const Vertices& sources, double delta,
                   std::optional<double> cutoff, const Vertices& targets, const Run& run) {
   SsspOptions options;
   options.targets = list_of(targets);
   options.source = source;
+  options.sources = list_of(sources);
   options.delta = delta;
   options.cutoff = cutoff;
   set_run(options, run);
@@ -63,15 +69,16 @@ nb::tuple components_of(const GraphHandle& graph, int form, const Run& run) {
 }
 
 nb::tuple pagerank_of(const GraphHandle& graph, double damping, double tolerance,
-                      std::uint32_t max_iterations, const std::optional<Input<double>>& teleports,
-                      bool weighted, const Run& run) {
+                      std::uint32_t max_iterations, const Numbers& personalization, bool weighted,
+                      const Numbers& dangling, const Numbers& start, const Run& run) {
   PageRankOptions options;
   options.damping = damping;
   options.tolerance = tolerance;
   options.max_iterations = max_iterations;
   options.weighted = weighted;
-  if (teleports)
-    options.personalization.assign(teleports->data(), teleports->data() + teleports->shape(0));
+  options.personalization = numbers_of(personalization);
+  options.dangling = numbers_of(dangling);
+  options.start = numbers_of(start);
   set_run(options, run);
   PageRankResult found = unlocked([&] { return pagerank(*graph, options); });
   return nb::make_tuple(report_of(graph, options, found), info_of(found.info), told(found.rank),
@@ -115,11 +122,11 @@ void bind_traverse(nb::module_& module) {
       .def(
           "__init__",
           [](Run* self, int mode, int edges, int device, int devices,
-             std::optional<Session> session, std::uint64_t host_memory) {
-            new (self) Run{mode, edges, device, devices, std::move(session), host_memory};
+             std::optional<Session> session, std::uint64_t host_memory, bool verify) {
+            new (self) Run{mode, edges, device, devices, std::move(session), host_memory, verify};
           },
           nb::arg("mode"), nb::arg("edges"), nb::arg("device"), nb::arg("devices"),
-          nb::arg("session").none(), nb::arg("host_memory") = 0);
+          nb::arg("session").none(), nb::arg("host_memory") = 0, nb::arg("verify") = false);
   nb::class_<Report>(module, "Report")
       .def("json", &Report::json)
       .def("text", [](const Report& self) { return api::in_library_words(self.text()); });
@@ -144,9 +151,11 @@ void bind_traverse(nb::module_& module) {
       nb::arg("graph"), nb::arg("count"), nb::arg("seed"),
       nb::sig("def random_sources(graph: Graph, count: int, seed: int) -> "
               "numpy.typing.NDArray[typing.Any]"));
-  module.def("sssp", &sssp_of, nb::arg("graph"), nb::arg("source"), nb::arg("delta"),
-             nb::arg("cutoff").none(), nb::arg("targets").none(), nb::arg("run"),
-             nb::sig("def sssp(graph: Graph, source: int, delta: float, cutoff: float | None, "
+  module.def("sssp", &sssp_of, nb::arg("graph"), nb::arg("source"), nb::arg("sources").none(),
+             nb::arg("delta"), nb::arg("cutoff").none(), nb::arg("targets").none(), nb::arg("run"),
+             nb::sig("def sssp(graph: Graph, source: int, "
+                     "sources: numpy.typing.NDArray[numpy.uint32] | None, delta: float, "
+                     "cutoff: float | None, "
                      "targets: numpy.typing.NDArray[numpy.uint32] | None, run: Run) -> "
                      "tuple[Report, tuple[typing.Any, ...], Array, int]"));
   module.def("connected_components", &components_of, nb::arg("graph"), nb::arg("form"),
@@ -168,10 +177,12 @@ void bind_traverse(nb::module_& module) {
                      "tuple[Report, tuple[typing.Any, ...], Array, int]"));
   module.def("pagerank", &pagerank_of, nb::arg("graph"), nb::arg("damping"), nb::arg("tolerance"),
              nb::arg("max_iterations"), nb::arg("personalization").none(), nb::arg("weighted"),
-             nb::arg("run"),
+             nb::arg("dangling").none(), nb::arg("start").none(), nb::arg("run"),
              nb::sig("def pagerank(graph: Graph, damping: float, tolerance: float, "
                      "max_iterations: int, personalization: numpy.typing.NDArray[numpy.float64] | "
-                     "None, weighted: bool, run: Run) -> tuple[Report, tuple[typing.Any, ...], "
+                     "None, weighted: bool, dangling: numpy.typing.NDArray[numpy.float64] | None, "
+                     "start: numpy.typing.NDArray[numpy.float64] | None, run: Run) -> "
+                     "tuple[Report, tuple[typing.Any, ...], "
                      "Array, int, float, bool]"));
 }
 

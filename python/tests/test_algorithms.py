@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers against NetworkX's and SciPy's on random graphs, on one to three ranks; and options that are refused."""
 import json
+import pickle
 import subprocess
 import sys
 import warnings
@@ -82,6 +83,62 @@ def test_bfs_from_the_nearest_source(session):
     tree = grid.bfs(0, deterministic=True, session=session)  # To a vertex from the left, or from above: of two the one above is smaller.
     assert tree.parent.tolist() == [0, *range(8), *range(54)]
     assert grid.bfs([0, 62], 1, nearest=True).reached == 6
+
+
+def test_sssp_of_several_sources(session):
+    drawn = warren.read("grid:9x7", weights="uniform:0:9", seed=4)
+    src, dst, weights = drawn.to_edges()
+    for grid in (drawn, warren.from_edges(src, dst, weights * 0.37)):
+        sources = [40, 3, 62, 3]
+        each = grid.sssp(sources, devices=2, session=session)
+        assert np.array_equal(each.distance, [grid.sssp(v).distance for v in sources]) and each.reached.tolist() == [63] * 4 and each.source == sources
+        assert each.distance.dtype == grid.sssp(3).distance.dtype and each.info["source"] == sources and each.info["reached"] == [63] * 4
+        assert each.info["max_distance"] == pytest.approx(each.distance.max(axis=1).tolist()) and each.info["sum_distance"] == pytest.approx(each.distance.sum(axis=1).tolist())
+        with pytest.raises(ValueError, match="to_dict: got a result of several sources"):
+            each.to_dict()
+        for devices in (1, 2, 3):
+            nearest = grid.sssp(sources, nearest=True, devices=devices, session=session)
+            assert np.array_equal(nearest.distance, each.distance.min(axis=0)) and nearest.reached == 63 and nearest.info["source"] == sources
+        limit = float(np.median(each.distance))
+        near = grid.sssp([0, 62], cutoff=limit, session=session)
+        assert near.reached.tolist() == [grid.sssp(v, cutoff=limit).reached for v in (0, 62)]
+    with pytest.raises(ValueError, match="mode"):
+        grid.sssp([0, 1], nearest=True, mode="async", session=session)
+    for wrong, error, text in (([], ValueError, "source: got no sources"), ([0, 99], IndexError, r"source\[1\]: got 99")):
+        with pytest.raises(error, match=text):
+            grid.sssp(wrong, session=session)
+    with pytest.raises(ValueError, match="nearest: got True with one source, 0; expected a list of sources"):
+        grid.sssp(0, nearest=True, session=session)
+
+
+CHECKED = [lambda g, **run: g.bfs(0, **run), lambda g, **run: g.bfs([0, 9], **run), lambda g, **run: g.bfs([0, 9], nearest=True, **run),
+           lambda g, **run: g.sssp(0, **run), lambda g, **run: g.sssp([0, 9], **run), lambda g, **run: g.sssp([0, 9], nearest=True, cutoff=9, **run),
+           lambda g, **run: g.connected_components(**run), lambda g, **run: g.pagerank(dangling={0: 1}, nstart={3: 1}, weighted=True, **run),
+           lambda g, **run: g.betweenness(9, **run), lambda g, **run: g.core_number(**run), lambda g, **run: g.triangles(**run)]
+
+
+@pytest.mark.parametrize("call", CHECKED)
+def test_results_are_checked(call, session, monkeypatch):
+    graph = warren.read("grid:9x7", weights="uniform:1:9", seed=4)
+    found = call(graph, verify=True, devices=2, session=session)
+    assert found.verified is True and found.info["verified"] is True
+    assert pickle.loads(pickle.dumps(found)).verified is True
+    assert call(graph, session=session).verified is None and call(graph, session=session).info["verified"] is None
+    with pytest.raises(ValueError, match="verify: got 1"):
+        call(graph, verify=1, session=session)
+
+    class Wrong:
+        """The library, whose check finds something."""
+
+        def __getattr__(self, name):
+            made = getattr(warren._core, name)
+            if not callable(made) or isinstance(made, type):
+                return made
+            return lambda *arguments: (lambda told: (told[0], (*told[1][:9], "vertex 3 has depth 4"), *told[2:]))(made(*arguments))
+
+    monkeypatch.setattr(warren._algorithms, "_core", Wrong())
+    with pytest.raises(warren.VerificationError, match="the result is wrong: vertex 3 has depth 4"):
+        call(graph, verify=True, session=session)
 
 
 @common
@@ -308,7 +365,7 @@ NEGATIVE = warren.from_edges([0, 1], [1, 2], [1, -2])
     (lambda: GRAPH.sssp(0, delta="x"), ValueError, "delta"),
     (lambda: GRAPH.sssp(0, cutoff=-1), ValueError, "cutoff"),
     (lambda: GRAPH.sssp(0, cutoff=float("nan")), ValueError, "cutoff"),
-    (lambda: GRAPH.sssp([0, 1]), ValueError, "expected one vertex"),
+    (lambda: GRAPH.sssp([]), ValueError, "source: got no sources, expected one or more"),
     (lambda: GRAPH.betweenness(0), ValueError, "sources: got 0"),
     (lambda: GRAPH.betweenness(4), ValueError, "sources: got 4, expected at most the number of vertices, 3"),
     (lambda: GRAPH.betweenness([]), ValueError, "no sources"),
@@ -324,6 +381,10 @@ NEGATIVE = warren.from_edges([0, 1], [1, 2], [1, -2])
     (lambda: PLAIN.pagerank(weighted=True), ValueError, "weights"),
     (lambda: NEGATIVE.pagerank(weighted=True), ValueError, "weight"),
     (lambda: GRAPH.pagerank(personalization=[1, 2]), ValueError, "personalization: got int64 of shape"),
+    (lambda: GRAPH.pagerank(dangling=[1, 2]), ValueError, "dangling: got int64 of shape"),
+    (lambda: GRAPH.pagerank(nstart=[0, 0, 0]), ValueError, "nstart: got numbers with the sum 0.0, expected"),
+    (lambda: GRAPH.pagerank(nstart={5: 1}), IndexError, "nstart: got 5"),
+    (lambda: GRAPH.pagerank(dangling={0: 1}, mode="async"), ValueError, "dangling: the asynchronous form has none"),
     (lambda: GRAPH.pagerank(personalization=[0, 0, 0]), ValueError, "personalization: got numbers with the sum 0.0, expected"),
     (lambda: GRAPH.pagerank(personalization=[1, -1, 1]), ValueError, "personalization: got -1.0 for vertex 1, expected"),
     (lambda: GRAPH.pagerank(personalization={2: np.nan}), ValueError, "personalization: got nan for vertex 2, expected"),

@@ -255,6 +255,51 @@ def test_pandas():
     assert named.bfs("x").to_frame().columns.tolist() == ["vertex", "depth", "parent"]
 
 
+def edges_by_label(graph):
+    sources, targets, weights = graph.to_edges()
+    return sorted(zip(graph.labels(sources), graph.labels(targets), [1] * graph.num_edges if weights is None else weights.tolist()))
+
+
+@pytest.mark.parametrize("make", [
+    lambda: warren.read("kron:5", symmetrize=True), lambda: warren.read("grid:5x4", weights="uniform:1:9", seed=3), lambda: warren.from_edges([], [], num_vertices=3),
+    lambda: warren.from_edges([0, 4], [4, 2], [0.5, 2.25]), lambda: warren.from_networkx(nx.Graph([("x", "y"), ("y", "z")])),
+    lambda: warren.from_networkx(nx.DiGraph([(10, 30), (30, 20)]))])
+def test_to_pandas_and_back(make):
+    graph = make()
+    frame = graph.to_pandas()
+    assert frame.columns.tolist() == ["source", "target", *(["weight"] if graph.is_weighted else [])] and len(frame) == graph.num_edges
+    weight = "weight" if graph.is_weighted else None
+    back = warren.from_pandas(frame, "source", "target", weight, num_vertices=graph.num_vertices if graph._is_told_by_numbers() else None)
+    assert edges_by_label(back) == edges_by_label(graph)
+    if graph._is_told_by_numbers():
+        assert back.num_vertices == graph.num_vertices
+
+
+@pytest.mark.parametrize("weights", [None, [1, 2], [0.5, 2.25]])
+@pytest.mark.parametrize("names", [None, ["x", "y", "z", "alone"]])
+def test_to_pyg_and_back(weights, names):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch_geometric")
+    G = nx.DiGraph()
+    G.add_nodes_from(names or range(4))
+    ends = list(G)
+    for at, (u, v) in enumerate([(0, 1), (1, 2)]):
+        G.add_edge(ends[u], ends[v], **({} if weights is None else {"weight": weights[at]}))
+    graph = warren.from_networkx(G)
+    data = graph.to_pyg()
+    assert data.edge_index.tolist() == [[0, 1], [1, 2]] and data.edge_index.dtype == torch.int64 and data.num_nodes == 4 and data.validate()
+    assert ("edge_weight" in data) == (weights is not None) and ("node_names" in data) == (names is not None)
+    back = warren.from_pyg(data)
+    assert edges_by_label(back) == edges_by_label(graph) and back.labels() == graph.labels() and back.names == graph.names
+    assert back.is_weighted == graph.is_weighted
+
+
+@pytest.mark.parametrize("names", [["x"], ["x", "x"], "xy"])
+def test_names_of_pyg_that_are_none(names):
+    with pytest.raises(ValueError, match="data.node_names: got .*, expected a list of 2 different names"):
+        warren.from_pyg(Data(edge_index=np.array([[0], [1]]), num_nodes=2, node_names=names))
+
+
 class Data:
     """As torch_geometric.data.Data."""
 

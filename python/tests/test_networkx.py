@@ -46,6 +46,15 @@ def test_pagerank(G, weight, alpha, starts):
     assert max(abs(found[node] - expected[node]) for node in G) < 1e-7
 
 
+@given(graphs(), st.sampled_from([None, "weight"]), st.booleans(), st.data())
+def test_pagerank_that_starts_and_dangles_where_it_is_told(G, weight, personal, data):
+    some = st.dictionaries(st.sampled_from(list(G)), st.integers(0, 9) | st.sampled_from([0.25, 1e-3]), min_size=1).filter(lambda values: any(values.values()))
+    options = {"personalization": data.draw(some) if personal else None, "nstart": data.draw(st.none() | some), "dangling": data.draw(st.none() | some)}
+    for limits in ({"max_iter": 500, "tol": 1e-9}, {"max_iter": 4, "tol": 1e-2}):
+        assert backend.can_run("pagerank", (G,), {**options, **limits}) is True
+        agree_closely(lambda: backend.pagerank(convert(G, weight), weight=weight, **options, **limits), lambda: nx.pagerank(G, weight=weight, **options, **limits))
+
+
 @given(graphs(), st.none() | st.integers(-1, 4) | st.sampled_from([1.5, float("inf")]))
 def test_searches(G, cutoff):
     source = next(iter(G))
@@ -121,6 +130,11 @@ def test_exceptions():
         backend.pagerank(H, max_iter=0)
     with pytest.raises(ZeroDivisionError):
         backend.pagerank(H, personalization={"no node": 1})
+    for option in ("nstart", "dangling"):
+        with pytest.raises(NotImplementedError, match=f"{option}: got numbers with the sum 0.0"):
+            backend.pagerank(H, **{option: {"no node": 1}})
+        with pytest.raises(NotImplementedError, match=f"{option}: got -1.0 for vertex 0"):
+            backend.pagerank(H, **{option: {0: -1}})
     assert backend.pagerank(convert(nx.Graph())) == {}
     for function in (backend.is_connected, backend.is_weakly_connected):
         with pytest.raises(nx.NetworkXPointlessConcept):
@@ -189,7 +203,7 @@ def test_weights_that_are_left_to_networkx(weight):
 
 
 @pytest.mark.parametrize("name, args, kwargs", [
-    ("pagerank", (), {"nstart": {0: 1}}), ("pagerank", (), {"dangling": {0: 1}}), ("pagerank", (), {"weight": len}), ("pagerank", (1.0,), {}), ("pagerank", (), {"tol": -1}),
+    ("pagerank", (), {"nstart": [1]}), ("pagerank", (), {"dangling": [1]}), ("pagerank", (), {"weight": len}), ("pagerank", (1.0,), {}), ("pagerank", (), {"tol": -1}),
     ("pagerank", (), {"personalization": [1]}), ("single_source_shortest_path_length", (0, "far"), {}), ("single_source_dijkstra_path_length", (0,), {"weight": len}),
     ("single_source_dijkstra_path_length", (0,), {"cutoff": float("nan")}), ("betweenness_centrality", (3,), {}),
     ("betweenness_centrality", (), {"weight": "weight"}), ("closeness_centrality", (), {})])
@@ -275,9 +289,12 @@ class TestDispatch:
     def test_refused_and_left_to_networkx(self):
         G = nx.path_graph(4)
         with pytest.raises(NotImplementedError):
-            nx.pagerank(G, nstart={0: 1}, backend="warren")
+            nx.pagerank(G, nstart={0: -1, 1: 3}, backend="warren")
         with nx.config(backend_priority=["warren"], fallback_to_nx=True):
-            assert nx.pagerank(G, nstart={0: 1}) == nx.pagerank(G, nstart={0: 1}, backend="networkx")
+            assert nx.core_number(nx.DiGraph(G)) == nx.core_number(nx.DiGraph(G), backend="networkx")
+        for options in ({"nstart": {0: 1}}, {"dangling": {0: 1}}):
+            expected, found = nx.pagerank(G, **options, backend="networkx"), nx.pagerank(G, **options, backend="warren")
+            assert max(abs(found[node] - expected[node]) for node in G) < 1e-12
 
     def test_converted_by_hand(self):
         H = backend.convert_from_nx(nx.path_graph(4))

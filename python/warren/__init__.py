@@ -19,7 +19,7 @@ from ._build import from_csr, from_edges, generate, read
 from ._check import check_machine
 from ._convert import from_cugraph, from_networkx, from_pandas, from_pyg, from_scipy
 from ._dataset import Dataset, read_dataset
-from ._errors import Error, TeamError, VertexError
+from ._errors import Error, TeamError, VerificationError, VertexError
 from ._graph import Graph
 from ._multiply import sddmm, spmm
 from ._partition import PartitionResult, ReorderResult, partition, reorder
@@ -35,7 +35,7 @@ from ._walks import RandomWalks, random_walks
 
 __all__ = ["BetweennessResult", "BfsResult", "ComponentsResult", "CoreNumberResult", "Dataset", "EdgeTimes", "Error", "Graph", "Model", "PageRankResult",
            "PartitionResult", "PredictResult", "RandomWalks", "Ranks", "ReorderResult", "Result", "Sample", "SampledBatches", "SampledLayer", "Session", "SsspResult", "Table", "TeamError",
-           "TrainResult", "TrianglesResult", "VertexError", "__version__", "betweenness", "bfs", "check_machine", "connected_components", "core_number", "from_csr",
+           "TrainResult", "TrianglesResult", "VerificationError", "VertexError", "__version__", "betweenness", "bfs", "check_machine", "connected_components", "core_number", "from_csr",
            "from_cugraph", "from_edges", "from_networkx", "from_pandas", "from_pyg", "from_scipy", "gather", "generate", "join_processes", "load_model", "lookup",
            "pagerank", "partition", "predict", "random_walks", "read", "read_dataset", "reorder", "report", "sample", "sample_batches", "sddmm", "set_allocator", "spmm", "sssp",
            "train", "triangles"]

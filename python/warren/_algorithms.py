@@ -8,6 +8,8 @@ They have these options in common:
   edges     where the lists of edges lie: "device"; "host", which GPUs read in place; "compressed-host". bfs, connected_components
             and pagerank take "file", of a graph that was read so: its lists are read from the .wgr file, by one rank. "auto" is "file" of such a graph, else "device".
   host_memory  of these three: bytes that the host is believed to have; None: what it has. With edges="file" a call says before it works what it takes.
+  verify    True: the result is checked on the host by code that shares none with what it checks, as the command line's --verify does. That takes a multiple
+            of the call's time. A wrong result raises VerificationError, which names the first vertex or edge that is wrong; of a right one `verified` is True.
   session   a warren.Session; None: that of the `with` around the call, else the standard one.
 """
 from __future__ import annotations
@@ -21,7 +23,7 @@ import numpy as np
 from . import _core
 from ._arrays import as_numpy, flag, memory_bytes, real_number, seed_number, whole_number
 from ._graph import Graph, check_graph, is_one, vertices_of
-from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
+from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult, check_verdict
 from ._session import Session, choice, run_of
 
 MAX_DEPTH = 2**32 - 2
@@ -31,7 +33,8 @@ FORMS = {"auto": 0, "forest": 1, "search": 2}
 
 
 def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto",
-        session: Session | None = None, *, targets: Any = None, nearest: bool = False, deterministic: bool = False, host_memory: int | None = None) -> BfsResult:
+        session: Session | None = None, *, targets: Any = None, nearest: bool = False, deterministic: bool = False, host_memory: int | None = None,
+        verify: bool = False) -> BfsResult:
     """depth(v) = the least number of edges on a path from the source to v, along the edges' direction; parent(v) is a neighbour on such a path.
 
     source: a vertex, or a name where the graph has names; a list of k sources gives arrays of k x n, a row a source. With nearest=True it gives arrays of
@@ -45,20 +48,27 @@ def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str =
     """
     check_graph(graph)
     limit = None if depth_limit is None else min(whole_number("depth_limit", depth_limit, 0, "None, or a number of 0 or more"), MAX_DEPTH)
-    run = run_of(mode, _placed(graph, edges), device, devices, session, memory_bytes(host_memory))
+    run = run_of(mode, _placed(graph, edges), device, devices, session, memory_bytes(host_memory), verify)
     ends = _targets(graph, targets)
-    nearest = flag("nearest", nearest)
-    if is_one(graph, source):
-        if nearest:
-            raise ValueError(f"nearest: got True with one source, {source!r}; expected a list of sources")
-        v = graph.vertex(source)
+    v, sources, nearest = _start(graph, source, nearest)
+    if v is not None:
         return BfsResult(graph, v, *_core.bfs(graph._core, v, None, limit, ends, flag("deterministic", deterministic), run))
-    sources = vertices_of(graph, source)
-    if not sources:
-        raise ValueError("source: got no sources, expected one or more")
     if nearest:
         return BfsResult(graph, sources, *_core.bfs(graph._core, 0, np.array(sources, np.uint32), limit, ends, flag("deterministic", deterministic), run))
     return _bfs_of_many(graph, sources, limit, ends, flag("deterministic", deterministic), run)
+
+
+def _start(graph: Graph, source: Any, nearest: Any) -> tuple[int | None, list[int], bool]:
+    """One source and no list of them, or None and a list; and whether one search starts at all of these."""
+    together = flag("nearest", nearest)
+    if is_one(graph, source):
+        if together:
+            raise ValueError(f"nearest: got True with one source, {source!r}; expected a list of sources")
+        return graph.vertex(source), [], together
+    sources = vertices_of(graph, source)
+    if not sources:
+        raise ValueError("source: got no sources, expected one or more")
+    return None, sources, together
 
 
 def _placed(graph: Graph, edges: Any) -> Any:
@@ -83,14 +93,17 @@ def _bfs_of_many(graph: Graph, sources: list[int], limit: int | None, targets: n
     for row, v in enumerate(sources):
         _, ran, depths, parents, reached[row], max_depth[row] = _core.bfs(graph._core, v, None, limit, targets, deterministic, run)
         depth[row], parent[row] = depths.numpy(), parents.numpy()
+        check_verdict(ran)
         seconds += ran[8]
-    return BfsResult(graph, sources, None, (*ran[:8], seconds), depth, parent, reached, max_depth)
+    return BfsResult(graph, sources, None, (*ran[:8], seconds, ran[9]), depth, parent, reached, max_depth)
 
 
 def sssp(graph: Graph, source: Any, delta: float | None = None, cutoff: float | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto",
-         edges: str = "auto", session: Session | None = None, *, targets: Any = None) -> SsspResult:
+         edges: str = "auto", session: Session | None = None, *, targets: Any = None, nearest: bool = False, verify: bool = False) -> SsspResult:
     """distance(v) = the least sum of weights on a path from the source to v.
 
+    source: a vertex, or a name where the graph has names; a list of k sources gives an array of k x n, a row a source. With nearest=True it gives an array of
+    n: one search from all of them together, in which distance(v) is that from the nearest source.
     delta: the width of a bin of distances; None: by the mean weight and degree. cutoff: the search ends there; farther vertices are not reached.
     targets: a vertex, or a list of them: the search ends once their distances are final, and what is farther than the farthest of them is not reached.
     Where one cannot be reached, all are that can.
@@ -109,15 +122,32 @@ def sssp(graph: Graph, source: Any, delta: float | None = None, cutoff: float | 
         raise ValueError(f"cutoff: got {cutoff!r}, expected None, or a distance of 0 or more")
     if limit is not None and graph._is_rounded:
         limit *= 1 + ROUNDING
-    run = run_of(mode, edges, device, devices, session)
-    if not is_one(graph, source):
-        raise ValueError(f"source: got {source!r}, expected one vertex: shortest paths of several sources are calls of their own")
-    v = graph.vertex(source)
-    return SsspResult(graph, v, *_core.sssp(graph._core, v, width, limit, _targets(graph, targets), run))
+    run = run_of(mode, edges, device, devices, session, 0, verify)
+    ends = _targets(graph, targets)
+    v, sources, nearest = _start(graph, source, nearest)
+    if v is not None:
+        return SsspResult(graph, v, *_core.sssp(graph._core, v, None, width, limit, ends, run))
+    if nearest:
+        return SsspResult(graph, sources, *_core.sssp(graph._core, 0, np.array(sources, np.uint32), width, limit, ends, run))
+    return _sssp_of_many(graph, sources, width, limit, ends, run)
+
+
+def _sssp_of_many(graph: Graph, sources: list[int], width: float, limit: float | None, targets: np.ndarray | None, run: _core.Run) -> SsspResult:
+    distance, reached = np.empty(0), np.empty(len(sources), np.int64)
+    seconds = 0.0
+    for row, v in enumerate(sources):
+        _, ran, distances, reached[row] = _core.sssp(graph._core, v, None, width, limit, targets, run)
+        check_verdict(ran)
+        values = distances.numpy()
+        if row == 0:
+            distance = np.empty((len(sources), graph.num_vertices), values.dtype)
+        distance[row] = values
+        seconds += ran[8]
+    return SsspResult(graph, sources, None, (*ran[:8], seconds, ran[9]), distance, reached)
 
 
 def connected_components(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,
-                         form: str = "auto", host_memory: int | None = None) -> ComponentsResult:
+                         form: str = "auto", host_memory: int | None = None, verify: bool = False) -> ComponentsResult:
     """label(v) = the smallest vertex that is connected with v by edges taken in either direction.
 
     form: "forest" links sampled edges first (Afforest), of any graph, everywhere. "search" begins with a breadth-first search from a hub: of a symmetric
@@ -127,55 +157,60 @@ def connected_components(graph: Graph, device: str = "auto", devices: int | str 
     """
     check_graph(graph)
     which = choice("form", form, FORMS)
-    return ComponentsResult(graph, *_core.connected_components(graph._core, which, run_of("auto", _placed(graph, edges), device, devices, session, memory_bytes(host_memory))))
+    return ComponentsResult(graph, *_core.connected_components(graph._core, which, run_of("auto", _placed(graph, edges), device, devices, session, memory_bytes(host_memory), verify)))
 
 
 def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-6, max_iterations: int = 100, personalization: Any = None, weighted: bool = False,
              device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto", session: Session | None = None, *,
-             host_memory: int | None = None) -> PageRankResult:
+             host_memory: int | None = None, dangling: Any = None, nstart: Any = None, verify: bool = False) -> PageRankResult:
     """r(v) = (1 - d) / n + d (sum over in-edges (u, v) of r(u) / outdegree(u) + D / n), D being the rank of the vertices without out-edges.
 
     damping: d, 0 or more and less than 1. tolerance: stops at an L1 change of at most this; at max_iterations it ends with `converged` False.
     weighted: a vertex passes its rank on in proportion to its edges' weights. mode "auto" is "sync".
     personalization: where ranks start anew, p(v) in place of 1 / n: n numbers of 0 or more, or a dict {vertex: number}, others being 0; they are
-    divided by their sum. With and without them r starts at 1 / n.
+    divided by their sum.
+    dangling: likewise, where the rank of the vertices without out-edges goes, D q(v) in place of D / n; None: as personalization. nstart: likewise, what r is
+    before the first iteration; None: 1 / n, with and without the others. Both as NetworkX has them.
     Repeats bit for bit on one device and number of ranks, but for mode "async".
     Raises ValueError for options out of range, and `weighted` for a graph without weights, or with a weight that is negative or not finite; MemoryError.
     """
     check_graph(graph)
     numbers = real_number("damping", damping, "0 or more, and less than 1"), real_number("tolerance", tolerance, "0 or more")
     iterations = min(whole_number("max_iterations", max_iterations, 0, "a number of 0 or more"), 2**32 - 1)
-    run = run_of("sync" if mode == "auto" else mode, _placed(graph, edges), device, devices, session, memory_bytes(host_memory))
-    teleports = None if personalization is None else _teleports(graph, personalization)
-    return PageRankResult(graph, *_core.pagerank(graph._core, *numbers, iterations, teleports, flag("weighted", weighted), run))
+    run = run_of("sync" if mode == "auto" else mode, _placed(graph, edges), device, devices, session, memory_bytes(host_memory), verify)
+    anew, left, start = _shares(graph, "personalization", personalization), _shares(graph, "dangling", dangling), _shares(graph, "nstart", nstart)
+    return PageRankResult(graph, *_core.pagerank(graph._core, *numbers, iterations, anew, flag("weighted", weighted), left, start, run))
 
 
-def _teleports(graph: Graph, personalization: Any) -> np.ndarray:
+def _shares(graph: Graph, name: str, values: Any) -> np.ndarray | None:
     """A number for each vertex, of a mapping or an array."""
-    if isinstance(personalization, Mapping):
-        teleports = np.zeros(graph.num_vertices)
-        for vertex, value in personalization.items():
-            teleports[graph.vertex(vertex, "personalization")] += real_number("personalization", value, "numbers")
+    if values is None:
+        return None
+    if isinstance(values, Mapping):
+        shares = np.zeros(graph.num_vertices)
+        for vertex, value in values.items():
+            shares[graph.vertex(vertex, name)] += real_number(name, value, "numbers")
     else:
-        array = as_numpy("personalization", personalization)
+        array = as_numpy(name, values)
         if array.shape != (graph.num_vertices,) or array.dtype.kind not in "biuf":
-            raise ValueError(f"personalization: got {array.dtype} of shape {array.shape}, expected a number a vertex, {graph.num_vertices}, or a dict of vertices")
-        teleports = np.ascontiguousarray(array, dtype=np.float64)
+            raise ValueError(f"{name}: got {array.dtype} of shape {array.shape}, expected a number a vertex, {graph.num_vertices}, or a dict of vertices")
+        shares = np.ascontiguousarray(array, dtype=np.float64)
     expected = "expected finite numbers of 0 or more, with a sum above 0"
-    wrong = np.flatnonzero(~(teleports >= 0) | (teleports == np.inf))
+    wrong = np.flatnonzero(~(shares >= 0) | (shares == np.inf))
     if wrong.size > 0:
-        raise ValueError(f"personalization: got {teleports[wrong[0]]} for vertex {wrong[0]}, {expected}")
+        raise ValueError(f"{name}: got {shares[wrong[0]]} for vertex {wrong[0]}, {expected}")
     with np.errstate(over="ignore"):
-        total = teleports.sum()
+        total = shares.sum()
     if total == np.inf:
-        return teleports / teleports.size  # Whose sum is finite.
-    if teleports.size > 0 and not total > 0:
-        raise ValueError(f"personalization: got numbers with the sum {total}, {expected}")
-    return teleports
+        scaled: np.ndarray = shares / shares.size  # Whose sum is finite.
+        return scaled
+    if shares.size > 0 and not total > 0:
+        raise ValueError(f"{name}: got numbers with the sum {total}, {expected}")
+    return shares
 
 
 def betweenness(graph: Graph, sources: Any = None, normalized: bool = True, seed: int | None = None, device: str = "auto", devices: int | str = "auto", edges: str = "auto",
-                session: Session | None = None) -> BetweennessResult:
+                session: Session | None = None, *, verify: bool = False) -> BetweennessResult:
     """score(v) = scale times the sum, over sources s and all t, of the part of the shortest paths (by edges) from s to t that lead through v.
 
     sources: None: all vertices, which is exact; a number k: k vertices, drawn by `seed` (1 where it is None); a list of vertices. scale is n / k, by which k sources stand for all;
@@ -184,7 +219,7 @@ def betweenness(graph: Graph, sources: Any = None, normalized: bool = True, seed
     Raises VertexError (an IndexError) for a source that is no vertex, ValueError for another option and a seed where no sources are drawn, MemoryError.
     """
     check_graph(graph)
-    run = run_of("auto", edges, device, devices, session)
+    run = run_of("auto", edges, device, devices, session, 0, verify)
     drawn_by = 1 if seed is None else seed_number(seed)
     chosen, sample = None, 0
     if sources is not None and not isinstance(sources, str) and is_one(graph, sources):
@@ -201,20 +236,22 @@ def betweenness(graph: Graph, sources: Any = None, normalized: bool = True, seed
     return BetweennessResult(graph, *_core.betweenness(graph._core, chosen, sample, drawn_by, flag("normalized", normalized), run))
 
 
-def core_number(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> CoreNumberResult:
+def core_number(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,
+                verify: bool = False) -> CoreNumberResult:
     """core(v) = the largest k for which v lies in a subgraph whose vertices all have k neighbours or more in it.
 
     Edges count whatever their direction, and once however many there are between two vertices; self-loops do not count.
     Exact. Raises ValueError for an option that is none, MemoryError.
     """
     check_graph(graph)
-    return CoreNumberResult(graph, *_core.core_numbers(graph._core, run_of("auto", edges, device, devices, session)))
+    return CoreNumberResult(graph, *_core.core_numbers(graph._core, run_of("auto", edges, device, devices, session, 0, verify)))
 
 
-def triangles(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> TrianglesResult:
+def triangles(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,
+              verify: bool = False) -> TrianglesResult:
     """count(v) = the pairs of neighbours of v that are neighbours of each other, in an undirected graph.
 
     Parallel edges count once, self-loops and weights not at all. Exact. Raises ValueError for a graph that has an edge without its reverse, and for an option that is none; MemoryError.
     """
     check_graph(graph)
-    return TrianglesResult(graph, *_core.triangles(graph._core, run_of("auto", edges, device, devices, session)))
+    return TrianglesResult(graph, *_core.triangles(graph._core, run_of("auto", edges, device, devices, session, 0, verify)))

@@ -17,6 +17,7 @@ from ._libraries import library_of
 if TYPE_CHECKING:
     import networkx
     import pandas
+    import torch_geometric.data
 
 MISSING = object()  # The weight of an edge without one.
 
@@ -152,10 +153,37 @@ def from_pandas(df: pandas.DataFrame, source: Hashable, target: Hashable, weight
     return with_nodes(graph, list(nodes))
 
 
+def to_pandas(graph: Graph) -> pandas.DataFrame:
+    """As Graph.to_pandas()."""
+    import pandas
+
+    sources, targets, weights = graph.to_edges()
+    ends = (sources, targets) if graph._is_told_by_numbers() else (graph.labels(sources), graph.labels(targets))
+    columns: dict[str, Any] = {"source": ends[0], "target": ends[1]}
+    if weights is not None:
+        columns["weight"] = weights
+    return pandas.DataFrame(columns)
+
+
+def to_pyg(graph: Graph) -> torch_geometric.data.Data:
+    """As Graph.to_pyg()."""
+    import torch
+    from torch_geometric.data import Data
+
+    sources, targets, weights = graph.to_edges()
+    data = Data(edge_index=torch.from_numpy(np.stack([sources, targets]).astype(np.int64)), num_nodes=graph.num_vertices)
+    if weights is not None:
+        data.edge_weight = torch.from_numpy(weights)
+    if not graph._is_told_by_numbers():
+        data.node_names = graph.labels()
+    return data
+
+
 def from_pyg(data: Any, symmetrize: bool = False) -> Graph:
     """The graph of a PyTorch Geometric Data: edge_index (2 x m), num_nodes, and as weights edge_weight, or edge_attr where it is a number an edge.
 
-    Raises ValueError for data without edge_index, and as from_edges().
+    node_names, a list of num_nodes different values, are the vertices' names, as Graph.to_pyg() writes them.
+    Raises ValueError for data without edge_index, for other node_names, and as from_edges().
     """
     edge_index = getattr(data, "edge_index", None)
     if edge_index is None:
@@ -169,6 +197,11 @@ def from_pyg(data: Any, symmetrize: bool = False) -> Graph:
         values = None if attributes is None else as_numpy("data.edge_attr", attributes)
         weights = values.reshape(-1) if values is not None and values.size == pairs.shape[1] and values.ndim in (1, 2) else None
     graph = from_edges(pairs[0], pairs[1], weights, getattr(data, "num_nodes", None), symmetrize)
+    names = getattr(data, "node_names", None)
+    if names is not None:
+        if not isinstance(names, (list, tuple)) or len(names) != graph.num_vertices or len(set(names)) != len(names):
+            raise ValueError(f"data.node_names: got {type_name(names)}, expected a list of {graph.num_vertices} different names")
+        graph = with_nodes(graph, names)
     graph.arrays = library_of(edge_index)
     return graph
 

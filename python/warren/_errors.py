@@ -12,5 +12,9 @@ class VertexError(Error, IndexError, ValueError):
     __str__ = Exception.__str__
 
 
+class VerificationError(Error):
+    """A result that its check found to be wrong (verify=True). The text names the first vertex or edge that is wrong."""
+
+
 class TeamError(Error):
     """Another rank of the team failed first; the text is that rank's."""

@@ -16,7 +16,9 @@ from ._libraries import check_library
 
 if TYPE_CHECKING:
     import networkx
+    import pandas
     import scipy.sparse
+    import torch_geometric.data
 
     from ._partition import PartitionResult, ReorderResult
     from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
@@ -206,6 +208,25 @@ class Graph:
 
         return to_networkx(self)
 
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas DataFrame with a row an edge: `source` and `target`, as labels() calls the vertices, and `weight` where the graph has weights.
+
+        An edge and its reverse are two rows, so that from_pandas(df, "source", "target", "weight") makes the same edges. Vertices without edges are in no
+        row: give from_pandas their number where vertices are numbers. Copies. Needs pandas.
+        """
+        from ._convert import to_pandas
+
+        return to_pandas(self)
+
+    def to_pyg(self) -> torch_geometric.data.Data:
+        """A PyTorch Geometric Data in host memory: edge_index (2 x m, int64), num_nodes, and edge_weight (int32 or float32) where the graph has weights.
+
+        Of a graph with names `node_names` has them, a list of n, which from_pyg() takes back. Copies. Needs PyTorch Geometric.
+        """
+        from ._convert import to_pyg
+
+        return to_pyg(self)
+
     def reversed(self) -> Graph:
         """The graph with every edge turned round: this one where it is symmetric. Made once, and kept; names and weights are the same."""
         if self.is_symmetric:
@@ -229,53 +250,56 @@ class Graph:
 
     def bfs(self, source: Any, depth_limit: int | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto",
             session: Session | None = None, *, targets: Any = None, nearest: bool = False, deterministic: bool = False,
-            host_memory: int | None = None) -> BfsResult:
+            host_memory: int | None = None, verify: bool = False) -> BfsResult:
         """As warren.bfs(self, ...)."""
         from ._algorithms import bfs
 
         return bfs(self, source, depth_limit, device, devices, mode, edges, session, targets=targets, nearest=nearest, deterministic=deterministic,
-                   host_memory=host_memory)
+                   host_memory=host_memory, verify=verify)
 
     def sssp(self, source: Any, delta: float | None = None, cutoff: float | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto",
-             edges: str = "auto", session: Session | None = None, *, targets: Any = None) -> SsspResult:
+             edges: str = "auto", session: Session | None = None, *, targets: Any = None, nearest: bool = False, verify: bool = False) -> SsspResult:
         """As warren.sssp(self, ...)."""
         from ._algorithms import sssp
 
-        return sssp(self, source, delta, cutoff, device, devices, mode, edges, session, targets=targets)
+        return sssp(self, source, delta, cutoff, device, devices, mode, edges, session, targets=targets, nearest=nearest, verify=verify)
 
     def connected_components(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,
-                             form: str = "auto", host_memory: int | None = None) -> ComponentsResult:
+                             form: str = "auto", host_memory: int | None = None, verify: bool = False) -> ComponentsResult:
         """As warren.connected_components(self, ...)."""
         from ._algorithms import connected_components
 
-        return connected_components(self, device, devices, edges, session, form=form, host_memory=host_memory)
+        return connected_components(self, device, devices, edges, session, form=form, host_memory=host_memory, verify=verify)
 
     def pagerank(self, damping: float = 0.85, tolerance: float = 1e-6, max_iterations: int = 100, personalization: Any = None, weighted: bool = False,
                  device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto", session: Session | None = None, *,
-                 host_memory: int | None = None) -> PageRankResult:
+                 host_memory: int | None = None, dangling: Any = None, nstart: Any = None, verify: bool = False) -> PageRankResult:
         """As warren.pagerank(self, ...)."""
         from ._algorithms import pagerank
 
-        return pagerank(self, damping, tolerance, max_iterations, personalization, weighted, device, devices, mode, edges, session, host_memory=host_memory)
+        return pagerank(self, damping, tolerance, max_iterations, personalization, weighted, device, devices, mode, edges, session, host_memory=host_memory,
+                        dangling=dangling, nstart=nstart, verify=verify)
 
     def betweenness(self, sources: Any = None, normalized: bool = True, seed: int | None = None, device: str = "auto", devices: int | str = "auto", edges: str = "auto",
-                    session: Session | None = None) -> BetweennessResult:
+                    session: Session | None = None, *, verify: bool = False) -> BetweennessResult:
         """As warren.betweenness(self, ...)."""
         from ._algorithms import betweenness
 
-        return betweenness(self, sources, normalized, seed, device, devices, edges, session)
+        return betweenness(self, sources, normalized, seed, device, devices, edges, session, verify=verify)
 
-    def core_number(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> CoreNumberResult:
+    def core_number(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,
+                    verify: bool = False) -> CoreNumberResult:
         """As warren.core_number(self, ...)."""
         from ._algorithms import core_number
 
-        return core_number(self, device, devices, edges, session)
+        return core_number(self, device, devices, edges, session, verify=verify)
 
-    def triangles(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> TrianglesResult:
+    def triangles(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,
+                  verify: bool = False) -> TrianglesResult:
         """As warren.triangles(self, ...)."""
         from ._algorithms import triangles
 
-        return triangles(self, device, devices, edges, session)
+        return triangles(self, device, devices, edges, session, verify=verify)
 
     def spmm(self, B: Any, normalize: str | None = None, transpose: bool = False, strategy: str = "auto", self_loops: bool = False, weighted: bool = True,
              device: str = "auto", devices: int | str = "auto", session: Session | None = None, return_info: bool = False) -> Any:

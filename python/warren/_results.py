@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy as np
 
 from . import _core
+from ._errors import VerificationError
 from ._libraries import check_library, to_library
 
 if TYPE_CHECKING:
@@ -26,8 +27,14 @@ def run_info(command: str, graph: Graph, ran: tuple[Any, ...]) -> dict[str, Any]
             "vertices": graph.num_vertices, "edges": graph.num_edges, "seconds": [ran[8]]}
 
 
+def check_verdict(ran: tuple[Any, ...]) -> None:
+    """Raises VerificationError where the call was to be verified and its result is wrong."""
+    if len(ran) > 9 and ran[9]:
+        raise VerificationError(f"the result is wrong: {ran[9]}")
+
+
 class Result:
-    """Base of the results. `seconds` is the algorithm alone, on the slowest rank; `info` a dict with the fields of the command line's JSON, which to_json()
+    """Base of the results. `verified` is True where the result was checked (verify=True), else None. `seconds` is the algorithm alone, on the slowest rank; `info` a dict with the fields of the command line's JSON, which to_json()
     gives as text; str() are the lines that it prints.
 
     Arrays are NumPy's, or of the library that the graph's arrays came from (Graph.arrays). After a call on GPUs they stay on one of them until they are
@@ -38,6 +45,7 @@ class Result:
     _of_vertices: frozenset[str] = frozenset()  # The arrays that tell vertices.
 
     def __init__(self, graph: Graph, report: _core.Report | None, ran: tuple[Any, ...], *values: Any):
+        check_verdict(ran)
         self._graph = graph
         self._report = report
         self._ran = ran
@@ -63,6 +71,10 @@ class Result:
         """The array in host memory."""
         array: np.ndarray = to_library(self._value(name), "numpy")
         return array
+
+    @property
+    def verified(self) -> bool | None:
+        return None if len(self._ran) < 10 or self._ran[9] is None else True
 
     @property
     def seconds(self) -> float:
@@ -181,7 +193,7 @@ class BfsResult(Result):
         sums = np.where(depth > 0, depth, 0).sum(axis=-1, dtype=np.int64).tolist()
         return json.dumps({**run_info("bfs", self._graph, self._ran), "source": self._start(), "reached": self.reached.tolist(),
                            "max_depth": self.max_depth.tolist(), "sum_depth": sums,
-                           "mode": "async" if self._ran[4] else "sync", "edges_placement": self._ran[6], "bytes_read": self._ran[7]})
+                           "mode": "async" if self._ran[4] else "sync", "edges_placement": self._ran[6], "bytes_read": self._ran[7], "verified": self.verified})
 
     def _summary(self) -> str:
         if isinstance(self._source, list):
@@ -190,19 +202,20 @@ class BfsResult(Result):
 
 
 class SsspResult(Result):
-    """distance, n elements: int64 (-1: not reached) for graphs of integer weights, else float64 (inf: not reached); reached, a number of vertices."""
+    """distance, n elements: int64 (-1: not reached) for graphs of integer weights, else float64 (inf: not reached); reached, a number of vertices. For a
+    list of k sources distance is k x n, and reached an array of k."""
 
     _columns = ("distance",)
 
-    def __init__(self, graph: Graph, source: int, report: _core.Report, ran: tuple[Any, ...], distance: Values, reached: int):
+    def __init__(self, graph: Graph, source: Any, report: _core.Report | None, ran: tuple[Any, ...], distance: Values, reached: Any):
         super().__init__(graph, report, ran, distance)
         self._source = source
         self.reached = reached
 
     @property
     def source(self) -> Any:
-        """As calls take it (Graph): a number, the file's id, or NetworkX's node."""
-        return self._graph._known_as(self._source)
+        """As calls take it (Graph): a number, the file's id, or NetworkX's node; a list of them for a list of sources."""
+        return [self._graph._known_as(v) for v in self._source] if isinstance(self._source, list) else self._graph._known_as(self._source)
 
     @property
     def distance(self) -> Any:
@@ -215,7 +228,17 @@ class SsspResult(Result):
     def _reached(self) -> np.ndarray | None:
         return np.flatnonzero(self._is_reached())
 
+    def _told(self) -> str:
+        """Of several searches, whose numbers are lists."""
+        distance = self._host("distance")
+        known = np.where(self._is_reached(), distance, 0)
+        return json.dumps({**run_info("sssp", self._graph, self._ran), "source": self._start(), "reached": self.reached.tolist(),
+                           "max_distance": known.max(axis=-1).tolist(), "sum_distance": [sum(row) for row in known.tolist()],
+                           "mode": "async" if self._ran[4] else "sync", "edges_placement": self._ran[6], "bytes_read": self._ran[7], "verified": self.verified})
+
     def _summary(self) -> str:
+        if isinstance(self._source, list):
+            return f"of {len(self._source)} sources"
         return f"reached {self.reached} of {self._graph.num_vertices} vertices"
 
 

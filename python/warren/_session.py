@@ -119,14 +119,14 @@ class Session:
         return f"<warren.Session device={self.device!r} devices={self.devices!r} threads={self.threads}{state}>"
 
 
-def run_of(mode: Any, edges: Any, device: Any, devices: Any, session: Session | None, host_memory: int = 0) -> _core.Run:
-    """Where a call runs. Raises ValueError for an option that is none."""
+def run_of(mode: Any, edges: Any, device: Any, devices: Any, session: Session | None, host_memory: int = 0, verify: Any = False) -> _core.Run:
+    """Where a call runs, and whether its result is checked. Raises ValueError for an option that is none."""
     if session is None and (entered := _entered.get()):
         session = entered[-1]
     if session is not None and not isinstance(session, Session):
         raise ValueError(f"session: got {session!r}, expected a warren.Session or None")
-    if host_memory > 0:
-        return _run(None if session is None else session._core, mode, edges, device, devices, host_memory)
+    if host_memory > 0 or verify is not False:
+        return _run(None if session is None else session._core, mode, edges, device, devices, host_memory, verify)
     kept = _standard_run if session is None else session._run
     try:
         return kept(mode, edges, device, devices)
@@ -134,11 +134,11 @@ def run_of(mode: Any, edges: Any, device: Any, devices: Any, session: Session | 
         return _run(None if session is None else session._core, mode, edges, device, devices)
 
 
-def _run(session: _core.Session | None, mode: Any, edges: Any, device: Any, devices: Any, host_memory: int = 0) -> _core.Run:
+def _run(session: _core.Session | None, mode: Any, edges: Any, device: Any, devices: Any, host_memory: int = 0, verify: Any = False) -> _core.Run:
     where = choice("device", device, DEVICES)
     if device != "cpu" and _core.gpu_count() > 0:
         load_cuda_libraries()
-    return _core.Run(choice("mode", mode, MODES), choice("edges", edges, EDGES), where, number_of_devices(devices), session, host_memory)
+    return _core.Run(choice("mode", mode, MODES), choice("edges", edges, EDGES), where, number_of_devices(devices), session, host_memory, flag("verify", verify))
 
 
 def _keeping_runs(session: _core.Session | None) -> Callable[[Any, Any, Any, Any], _core.Run]:

@@ -120,20 +120,20 @@ class Backend:
 
     @staticmethod
     def pagerank(G: NxGraph, alpha: float = 0.85, personalization: dict[Hashable, float] | None = None, max_iter: int = 100, tol: float = 1.0e-6,
-                 nstart: None = None, weight: str | None = "weight", dangling: None = None) -> dict[Hashable, float]:
-        """Plain iterations in float64 from 1 / n that end at an L1 change below n * tol: NetworkX's, step by step."""
+                 nstart: dict[Hashable, float] | None = None, weight: str | None = "weight", dangling: dict[Hashable, float] | None = None) -> dict[Hashable, float]:
+        """Plain iterations in float64 that end at an L1 change below n * tol: NetworkX's, step by step."""
         n = len(G)
         if n == 0:
             return {}
-        starts = np.ones(n)
-        if personalization is not None:
-            starts = np.array([personalization.get(node, 0) for node in G.nodes], dtype=float)
-            if starts.sum() == 0:
-                raise ZeroDivisionError
+        anew = np.ones(n) if personalization is None else _of_nodes(G, personalization)
+        if anew.sum() == 0:
+            raise ZeroDivisionError
+        start = None if nstart is None else _of_nodes(G, nstart)
+        left = None if dangling is None else _of_nodes(G, dangling)
         graph = _weighted(G, "sum")
         # With `personalization` the engine iterates as NetworkX does; else it takes a shorter way to the same ranks.
         try:
-            found = _algorithms.pagerank(graph, alpha, n * tol, max(0, max_iter), starts, graph.is_weighted)
+            found = _algorithms.pagerank(graph, alpha, n * tol, max(0, max_iter), anew, graph.is_weighted, dangling=left, nstart=start)
         except ValueError as error:
             raise NotImplementedError(str(error)) from error
         if max_iter < 1 or not found.residual < n * tol:
@@ -250,6 +250,11 @@ def _of_graph(G: NxGraph, nodes: Any) -> Iterator[Hashable]:
             yield node
 
 
+def _of_nodes(G: NxGraph, values: dict[Hashable, float]) -> np.ndarray:
+    """Of each node, 0 where `values` has none."""
+    return np.array([values.get(node, 0) for node in G.nodes], dtype=float)
+
+
 def _weighted(G: NxGraph, kind: str) -> Graph:
     try:
         return G.graph("plain" if G.weights is None and not (kind == "sum" and G.is_multigraph()) else kind)
@@ -287,10 +292,9 @@ def _refuse(G: NxGraph, directed: bool) -> None:
 
 def _check_pagerank(G: Any, alpha: Any = 0.85, personalization: Any = None, max_iter: Any = 100, tol: Any = 1.0e-6, nstart: Any = None, weight: Any = "weight",
                     dangling: Any = None) -> bool | str:
-    if nstart is not None or dangling is not None:
-        return "nstart and dangling are not taken"
-    if personalization is not None and not isinstance(personalization, dict):
-        return "personalization is not a dict"
+    for name, values in (("personalization", personalization), ("nstart", nstart), ("dangling", dangling)):
+        if values is not None and not isinstance(values, dict):
+            return f"{name} is not a dict"
     if not (_is_real(alpha) and 0 <= alpha < 1 and _is_real(tol) and tol >= 0):
         return "alpha is not in [0, 1), or tol is negative"
     return _check_weight(weight)

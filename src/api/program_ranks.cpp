@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "warren/api/program.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 #include "warren/core/printable.hpp"
@@ -19,6 +18,8 @@
 #include "warren/core/start_thread.hpp"
 #include "warren/core/stop.hpp"
 #include "warren/team/processes.hpp"
+
+#include "api/program_end.hpp"
 
 namespace warren {
 namespace {
@@ -30,15 +31,54 @@ std::unique_ptr<Processes>& membership() {
   return processes;
 }
 
-/// The team has ended, and the main thread is at something else for so long.
-void end_now() { end_process(status_of_other_rank()); }
-
 void print_error_line(const std::string& message) noexcept {
   try {
     write_standard_error(fmt::format("warren: error: {}\n", printable(message)));
   } catch (const std::exception&) {
     write_standard_error("warren: error: there is no memory to say which\n");
   }
+}
+
+/// For a failure of this one.
+void end_other_ranks(const std::string& message) noexcept {
+  Processes* processes = Processes::current();
+  if (processes == nullptr || processes->has_ended()) return;
+  try {
+    processes->end(fmt::format("rank {} failed: {}", processes->rank(), message));
+  } catch (const std::exception&) {
+    processes->end(message);
+  }
+}
+
+/// The status that this rank ends with where another one failed first. That one says why, or, where
+/// it cannot any more, this one does.
+int status_of_other_rank() {
+  constexpr std::chrono::milliseconds kLongest{2000};
+  constexpr int kFailed = static_cast<int>(ExitStatus::internal_failure);
+  Processes& processes = *Processes::current();
+  const std::string cause = processes.cause();
+  // A rank that is lost tells nothing, and is waited for no longer than the one that says so.
+  if (processes.is_lost()) print_last_error(cause, kFailed);
+  if (const int told = processes.wait_for_told(kLongest); told >= 0) return told;
+  print_last_error(cause, kFailed);
+  return kFailed;
+}
+
+/// The team has ended, and the main thread is at something else for so long.
+void end_now() { end_process(status_of_other_rank()); }
+
+/// " (rank 2 of 4)", or nothing.
+std::string this_rank() {
+  const Processes* processes = Processes::current();
+  if (processes == nullptr) return {};
+  return fmt::format(" (rank {} of {})", processes->rank(), processes->size());
+}
+
+/// Why the run was ended before its time: a signal, or a rank that the signal came of.
+std::string interruption(int signal) {
+  Processes* processes = Processes::current();
+  std::string cause = processes != nullptr ? processes->cause() : std::string();
+  return cause.empty() ? std::string("interrupted by ") + signal_name(signal) : cause;
 }
 
 /// Of what only this rank may have met.
@@ -76,40 +116,6 @@ bool may_tell_end() noexcept {
 
 void has_told_end(int status) noexcept {
   if (Processes* processes = Processes::current()) processes->has_told(status);
-}
-
-void end_other_ranks(const std::string& message) noexcept {
-  Processes* processes = Processes::current();
-  if (processes == nullptr || processes->has_ended()) return;
-  try {
-    processes->end(fmt::format("rank {} failed: {}", processes->rank(), message));
-  } catch (const std::exception&) {
-    processes->end(message);
-  }
-}
-
-int status_of_other_rank() {
-  constexpr std::chrono::milliseconds kLongest{2000};
-  constexpr int kFailed = static_cast<int>(ExitStatus::internal_failure);
-  Processes& processes = *Processes::current();
-  const std::string cause = processes.cause();
-  // A rank that is lost tells nothing, and is waited for no longer than the one that says so.
-  if (processes.is_lost()) print_last_error(cause, kFailed);
-  if (const int told = processes.wait_for_told(kLongest); told >= 0) return told;
-  print_last_error(cause, kFailed);
-  return kFailed;
-}
-
-std::string this_rank() {
-  const Processes* processes = Processes::current();
-  if (processes == nullptr) return {};
-  return fmt::format(" (rank {} of {})", processes->rank(), processes->size());
-}
-
-std::string interruption(int signal) {
-  Processes* processes = Processes::current();
-  std::string cause = processes != nullptr ? processes->cause() : std::string();
-  return cause.empty() ? std::string("interrupted by ") + signal_name(signal) : cause;
 }
 
 void print_error(const std::string& message) noexcept {

@@ -16,11 +16,12 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "warren/api/program.hpp"
 #include "warren/core/mapped_ranges.hpp"
 #include "warren/core/output_file.hpp"
 #include "warren/core/standard_streams.hpp"
 #include "warren/core/stop.hpp"
+
+#include "api/program_end.hpp"
 
 namespace warren {
 namespace {

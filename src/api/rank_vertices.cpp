@@ -43,20 +43,25 @@ void check(const Graph& graph, const PageRankOptions& options) {
   require(!options.weighted || graph.is_weighted() || graph.edges() == 0,
           "weighted: the graph has no weights");
   if (options.weighted) check_form("weighted", options);
-  if (options.personalization.empty()) return;
-  check_form("personalization", options);
-  traverse::check_personalization(options.personalization, graph.vertices());
+  const auto check_vector = [&](const char* name, const std::vector<double>& values) {
+    if (values.empty()) return;
+    check_form(name, options);
+    traverse::check_shares(name, values, graph.vertices());
+  };
+  check_vector("personalization", options.personalization);
+  check_vector("dangling", options.dangling);
+  check_vector("start", options.start);
 }
 
 bool same(const PageRankOptions& a, const PageRankOptions& b) {
   return a.damping == b.damping && a.tolerance == b.tolerance &&
          a.max_iterations == b.max_iterations && a.weighted == b.weighted &&
-         a.personalization == b.personalization;
+         a.personalization == b.personalization && a.dangling == b.dangling && a.start == b.start;
 }
 
 traverse::PageRankOptions own_options(const PageRankOptions& options) {
-  return {options.damping, options.tolerance, options.max_iterations, options.weighted,
-          options.personalization};
+  return {options.damping,         options.tolerance, options.max_iterations, options.weighted,
+          options.personalization, options.dangling,  options.start};
 }
 
 /// The rank's memory for these options: what stands there, or made anew. `ordered`: the shard in
@@ -70,13 +75,17 @@ Form& form_of(std::unique_ptr<Form>& kept, KeptRanking& kept_for, team::Team& te
     return *kept;
   kept.reset();
   traverse::PageRankOptions own = own_options(options);
-  std::vector<double> starts;  // In the shard's numbering.
-  if (rank.order && !options.personalization.empty()) {
-    starts.resize(options.personalization.size());
-    for (std::size_t v = 0; v < starts.size(); ++v)
-      starts[rank.order->to_new(static_cast<Vertex>(v))] = options.personalization[v];
-    own.personalization = starts;
-  }
+  std::vector<double> anew, dangling, start;  // In the shard's numbering.
+  const auto put_in_order = [&](std::vector<double>& moved, std::span<const double>& values) {
+    if (!rank.order || values.empty()) return;
+    moved.resize(values.size());
+    for (std::size_t v = 0; v < moved.size(); ++v)
+      moved[rank.order->to_new(static_cast<Vertex>(v))] = values[v];
+    values = moved;
+  };
+  put_in_order(anew, own.personalization);
+  put_in_order(dangling, own.dangling);
+  put_in_order(start, own.start);
   kept = std::make_unique<Form>(team, ordered != nullptr ? *ordered : rank.shard, own);
   kept_for = {options, ordered != nullptr};
   kept_for.options.session.reset();  // Which would keep itself.
@@ -255,7 +264,7 @@ PageRankResult pagerank(const Graph& graph, const PageRankOptions& options) {
     }
     // Weights, and numbers of a vertex each, are in the graph's order, and so is what is told of
     // single vertices.
-    const bool may_order = !used.weighted && used.personalization.empty() && options.top == 0 &&
+    const bool may_order = !used.weighted && !own_options(used).has_vectors() && options.top == 0 &&
                            options.placement.method.empty() && arrays == ResultArrays::device;
     const graph::Shard* ordered = may_order ? by_degree(team, rank) : nullptr;
     auto& form = form_of(rank.pagerank, rank.pagerank_options, team, rank, used, ordered);
@@ -276,7 +285,7 @@ PageRankResult pagerank(const Graph& graph, const PageRankOptions& options) {
     call.verify([&](const graph::Graph& csr, exec::ThreadPool& pool) {
       const double bound = traverse::pagerank_bound(own_options(used), last);
       return traverse::verify_pagerank(csr, options.damping, all.rank.host(), bound, pool,
-                                       used.weighted, options.personalization);
+                                       used.weighted, options.personalization, options.dangling);
     });
   }
   if (options.run.arrays == ResultArrays::none) all.rank = {};

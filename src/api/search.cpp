@@ -91,7 +91,9 @@ bool may_count_self_loops(const Graph& graph, const Call& call, bool wants_figur
   return wants_figures && graph.state()->facts().may_have_self_loops && !call.draws();
 }
 
-std::vector<Vertex> sources_of(const Graph& graph, const BfsOptions& options) {
+/// Of a search's options.
+template <class Options>
+std::vector<Vertex> sources_of(const Graph& graph, const Options& options) {
   if (options.sources.empty()) {
     api::check_vertex(graph, options.source, "source");
     return {options.source};
@@ -160,8 +162,6 @@ traverse::Bfs& sync_bfs(team::Team& team, RankGraph& rank, bool adds_up) {
 BfsResult bfs(const Graph& graph, const BfsOptions& options) {
   const std::vector<Vertex> sources = sources_of(graph, options);
   check_targets(graph, options.targets);
-  require(!options.run.verify || sources.size() == 1,
-          "verify: a search from one vertex is checked, not one from several");
   const Mode mode = mode_of(options, sources.size() > 1 || options.depth_limit.has_value());
   const traverse::BfsLimits limits{options.depth_limit.value_or(traverse::BfsLimits::kNoDepth),
                                    options.targets};
@@ -230,8 +230,7 @@ BfsResult bfs(const Graph& graph, const BfsOptions& options) {
   }
   if (options.run.verify) {
     call.verify([&](const graph::Graph& csr, exec::ThreadPool& pool) {
-      return traverse::verify_bfs(csr, sources.front(), all.depth.host(), all.parent.host(), pool,
-                                  limits);
+      return traverse::verify_bfs(csr, sources, all.depth.host(), all.parent.host(), pool, limits);
     });
   }
   if (options.deterministic) {
@@ -401,7 +400,7 @@ SsspFigures figures_of(const traverse::SsspResult& found) {
 }
 
 /// The edge conditions, and whether weights are known well enough for them to say something.
-traverse::Verdict check_distances(const graph::Graph& csr, const SsspResult& all, Vertex source,
+traverse::Verdict check_distances(const graph::Graph& csr, const SsspResult& all,
                                   const traverse::SsspLimits& limits, double rounding,
                                   exec::ThreadPool& pool) {
   traverse::Verdict verdict;
@@ -409,11 +408,11 @@ traverse::Verdict check_distances(const graph::Graph& csr, const SsspResult& all
     // -1 is kUnreachedDistance.
     const std::span<const std::int64_t> distance = all.distance.host();
     verdict = traverse::verify_sssp(
-        csr, source,
+        csr, all.sources,
         std::span(reinterpret_cast<const std::uint64_t*>(distance.data()), distance.size()), pool,
         limits);
   } else {
-    verdict = traverse::verify_sssp(csr, source, all.real_distance.host(), pool, limits);
+    verdict = traverse::verify_sssp(csr, all.sources, all.real_distance.host(), pool, limits);
   }
   // A weight that float32 rounds to 0, say: no statement about rounded weights says anything.
   constexpr double kRounding = 0x1p-23;
@@ -427,12 +426,12 @@ traverse::Verdict check_distances(const graph::Graph& csr, const SsspResult& all
 }  // namespace
 
 SsspResult sssp(const Graph& graph, const SsspOptions& options) {
-  api::check_vertex(graph, options.source, "source");
+  const std::vector<Vertex> sources = sources_of(graph, options);
   check_targets(graph, options.targets);
   check_weights(graph, options);
-  const Mode mode = mode_of(options, options.cutoff.has_value());
+  const Mode mode = mode_of(options, sources.size() > 1 || options.cutoff.has_value());
   SsspResult all;
-  all.source = options.source;
+  all.sources = sources;
   all.scale = graph.weights_read().scale;
   // A graph without edges has no type of weights: integers, as there is only a distance of 0.
   const auto& rows = graph.state()->rows();
@@ -450,12 +449,12 @@ SsspResult sssp(const Graph& graph, const SsspOptions& options) {
   traverse::SsspResult last;
   bool is_symmetric = false;
   call.run([&](team::Team& team, RankGraph& rank) {
-    const Vertex from = rank.to_shard(options.source);
+    const std::vector<Vertex> from = rank.to_shard(sources);
     const traverse::SsspLimits own_limits = in_shard(rank, limits);
     const auto sync = [&] {
       return sync_sssp(team, rank, delta, options.figures).run(from, own_limits);
     };
-    const auto async = [&] { return async_sssp(team, rank, delta).run(from); };
+    const auto async = [&] { return async_sssp(team, rank, delta).run(from.front()); };
     bool is_async = false;
     const traverse::SsspResult found = search(team, rank, mode, options.run, rank.sssp_mode, true,
                                               call.info, is_async, sync, async);
@@ -493,7 +492,7 @@ SsspResult sssp(const Graph& graph, const SsspOptions& options) {
   all.reached = last.reached;
   call.put_in_order(distance);
   call.put_in_order(real_distance);
-  if (mode != options.mode) call.info.mode_reason = kLimitReason;
+  if (mode != options.mode) call.info.mode_reason = is_limited ? kLimitReason : kSourcesReason;
   const bool is_whole = call.info.mode == Mode::asynchronous && is_limited;
   if (is_whole && all.is_integer)
     all.reached -= cut_off(distance, std::int64_t{-1}, limits);
@@ -512,7 +511,7 @@ SsspResult sssp(const Graph& graph, const SsspOptions& options) {
   }
   if (options.run.verify) {
     call.verify([&](const graph::Graph& csr, exec::ThreadPool& pool) {
-      return check_distances(csr, all, options.source, limits, graph.weights_read().rounding, pool);
+      return check_distances(csr, all, limits, graph.weights_read().rounding, pool);
     });
   }
   if (options.run.arrays == ResultArrays::none) {

@@ -193,7 +193,7 @@ BfsResult streamed_bfs(const Graph& graph, const std::vector<Vertex>& sources,
   }
   if (options.run.verify) {
     verify(options.session, all.info, [&](exec::ThreadPool& pool) {
-      return traverse::verify_streamed_bfs(file, sources.front(), depth.span(), parent.span(), pool,
+      return traverse::verify_streamed_bfs(file, sources, depth.span(), parent.span(), pool,
                                            limits);
     });
   }
@@ -238,9 +238,15 @@ PageRankResult streamed_pagerank(const Graph& graph, const PageRankOptions& opti
   require(!options.weighted,
           "weighted: lists that stay in a file are read without their weights; place the edges on "
           "the device or the host");
-  require(options.personalization.empty(),
-          "personalization: ranks of a graph whose lists stay in a file have none; place the edges "
-          "on the device or the host");
+  const auto refuse = [](const char* name, const std::vector<double>& values) {
+    require(values.empty(),
+            fmt::format("{}: ranks of a graph whose lists stay in a file have none; place the "
+                        "edges on the device or the host",
+                        name));
+  };
+  refuse("personalization", options.personalization);
+  refuse("dangling", options.dangling);
+  refuse("start", options.start);
   const traverse::PageRankOptions own{options.damping, options.tolerance, options.max_iterations};
   PageRankResult all;
   traverse::StreamedPageRankResult last;

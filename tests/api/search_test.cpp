@@ -183,6 +183,16 @@ TEST_P(ApiSearch, TargetsEndASearchAndSourcesShareOne) {
       EXPECT_EQ(both.depth, (std::vector<Vertex>{0, 1, 2, 3, 4, 4, 3, 2, 1, 0}));
       EXPECT_EQ(both.parent[9], 9u);
       EXPECT_EQ(both.reached, 10u);
+      const SsspResult nearest = sssp(path, {.sources = {9, 0},
+                                             .mode = mode,
+                                             .run = {.verify = true},
+                                             .devices = devices,
+                                             .session = session});
+      EXPECT_EQ(nearest.sources, (std::vector<Vertex>{9, 0}));
+      EXPECT_EQ(nearest.reached, 10u);
+      EXPECT_EQ(nearest.distance[0], 0);
+      EXPECT_EQ(nearest.distance[9], 0);
+      EXPECT_TRUE(nearest.info.verdict.has_value() && nearest.info.verdict->correct);
     }
   }
   EXPECT_THAT(message([&] { (void)bfs(path, {.source = 1, .sources = {2}, .session = session}); }),
@@ -190,6 +200,11 @@ TEST_P(ApiSearch, TargetsEndASearchAndSourcesShareOne) {
   EXPECT_THROW((void)bfs(path, {.targets = {10}, .session = session}), VertexError);
   EXPECT_THROW((void)bfs(path, {.sources = {10}, .session = session}), VertexError);
   EXPECT_THROW((void)sssp(path, {.targets = {10}, .session = session}), VertexError);
+  EXPECT_THROW((void)sssp(path, {.sources = {10}, .session = session}), VertexError);
+  EXPECT_THROW((void)sssp(path, {.source = 1, .sources = {2}, .session = session}), UsageError);
+  EXPECT_THROW(
+      (void)sssp(path, {.sources = {1, 2}, .mode = Mode::asynchronous, .session = session}),
+      UsageError);
   EXPECT_THROW((void)bfs(path, {.sources = {1, 2}, .mode = Mode::asynchronous, .session = session}),
                UsageError);
 }
@@ -245,6 +260,23 @@ TEST_P(ApiSearch, RanksAreThoseOfThePowerIteration) {
                                              .session = session});
   EXPECT_NEAR(own.rank[0], 1.0 / 1.85, 1e-9);
   EXPECT_NEAR(own.rank[1], 0.85 / 1.85 / 3, 1e-9);
+  const PageRankResult still =
+      pagerank(star, {.max_iterations = 0, .start = {0, 3, 1, 0}, .session = session});
+  EXPECT_EQ(still.rank[1], 0.75);
+  const PageRankResult kept = pagerank(star, {.tolerance = 1e-12,
+                                              .max_iterations = 1000,
+                                              .personalization = {2, 0, 0, 0},
+                                              .dangling = {0, 0, 0, 1},
+                                              .run = {.verify = true},
+                                              .session = session});
+  EXPECT_NEAR(kept.rank[0], 0.15, 1e-9);
+  EXPECT_NEAR(kept.rank[3], 1.0 - 0.15 - 2 * 0.85 * 0.05, 1e-9);
+  EXPECT_TRUE(kept.info.verdict->correct);
+  for (const auto& options :
+       {PageRankOptions{.dangling = {1, 2}}, PageRankOptions{.start = {1, 2, -3, 0}},
+        PageRankOptions{.start = {0, 0, 0, 0}},
+        PageRankOptions{.dangling = {1, 1, 1, 1}, .mode = Mode::asynchronous}})
+    EXPECT_THROW((void)pagerank(star, options), UsageError);
   EXPECT_THROW((void)pagerank(star, {.personalization = {1, 2}, .session = session}), UsageError);
   EXPECT_THROW((void)pagerank(star, {.personalization = {1, 2, -3, 0}, .session = session}),
                UsageError);

@@ -227,6 +227,51 @@ TEST(PageRank, StartsAnewWhereItIsTold) {
                      {graph::EdgesPlacement::host, 4000});
 }
 
+/// Where the rank of vertices without out-edges goes, and where ranks start: an iteration by hand.
+void check_vectors(const team::TeamOptions& options, const graph::EdgesOptions& placement = {}) {
+  // 0 -> 1, 0 -> 2, 1 -> 2; 2 and 3 lead nowhere.
+  const graph::Graph graph = fixtures::from_list(4, {{0, 1}, {0, 2}, {1, 2}});
+  const graph::ShardSource source = fixtures::shard_source(graph, options.ranks);
+  const std::vector<double> start{4, 2, 1, 1}, dangling{0, 0, 1, 3}, anew{1, 0, 0, 1};
+  exec::ThreadPool pool(2);
+  team::run_team(options, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source, placement);
+    traverse::PageRankOptions wanted{0.5, 1e-12, 0};
+    wanted.start = start;
+    traverse::PageRank none(team, shard, wanted);
+    none.run();
+    EXPECT_LE(reference::l1_distance(none.all_ranks(), {0.5, 0.25, 0.125, 0.125}), 1e-15);
+    wanted.max_iterations = 1;
+    wanted.dangling = dangling;
+    traverse::PageRank one(team, shard, wanted);
+    one.run();
+    // D is 0.25; each starts anew with 0.5 / 4.
+    EXPECT_LE(reference::l1_distance(one.all_ranks(), {0.125, 0.25, 0.40625, 0.21875}), 1e-15);
+    wanted.personalization = anew;
+    traverse::PageRank both(team, shard, wanted);
+    both.run();
+    EXPECT_LE(reference::l1_distance(both.all_ranks(), {0.25, 0.125, 0.28125, 0.34375}), 1e-15);
+    wanted.max_iterations = 1000;
+    traverse::PageRank all(team, shard, wanted);
+    EXPECT_TRUE(all.run().converged);
+    const std::vector<double> ranks = all.all_ranks();
+    if (team.rank() != 0) return;
+    EXPECT_TRUE(
+        traverse::verify_pagerank(graph, 0.5, ranks, 1e-11, pool, false, anew, dangling).correct);
+    EXPECT_FALSE(traverse::verify_pagerank(graph, 0.5, ranks, 1e-11, pool, false, anew).correct);
+  });
+}
+
+TEST(PageRank, TakesWhereRanksStartAndWhereDanglingOnesGo) {
+  for (const auto& options : fixtures::cpu_teams()) check_vectors(options);
+  check_vectors(fixtures::cpu_teams().back(), {graph::EdgesPlacement::host, 0});
+}
+
+TEST(PageRankCuda, TakesWhereRanksStartAndWhereDanglingOnesGo) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  for (const auto& options : fixtures::cuda_teams_of_waiting_kernels()) check_vectors(options);
+}
+
 /// All the same is none.
 TEST(PageRank, EqualSharesArePlainRanks) {
   const graph::Graph graph = fixtures::generated("kron:9", false);

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <limits>
 #include <queue>
+#include <span>
 
 #include <gtest/gtest.h>
 
 #include "warren/traverse/bfs.hpp"
 #include "warren/traverse/sssp.hpp"
+#include "warren/traverse/verify.hpp"
 
 #include "reference/traverse.hpp"
 #include "traverse/fixtures.hpp"
@@ -150,6 +152,54 @@ void check_sssp(const team::TeamOptions& options, const fixtures::Named& named, 
   });
 }
 
+/// From several sources: the smallest of the distances from each.
+void check_sssp_of_several(const team::TeamOptions& options, const fixtures::Named& named,
+                           bool are_reals, const graph::EdgesOptions& placement = {}) {
+  const graph::Graph graph = weighted(named.graph, are_reals);
+  const graph::ShardSource shards = fixtures::shard_source(graph, options.ranks);
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Vertex last = graph.vertices - 1;
+  exec::ThreadPool pool(2);
+  for (const std::vector<Vertex>& sources :
+       {std::vector<Vertex>{last}, {last, 0, last / 2, 0}, {last / 3, last / 2}}) {
+    std::vector<double> whole(graph.vertices, infinity);
+    for (const Vertex source : sources) {
+      std::vector<double> own =
+          are_reals ? reference::real_distances(graph, source) : std::vector<double>();
+      if (!are_reals) {
+        for (const std::uint64_t value : reference::integer_distances(graph, source))
+          own.push_back(value == traverse::kUnreachedDistance ? infinity
+                                                              : static_cast<double>(value));
+      }
+      for (std::size_t v = 0; v < own.size(); ++v) whole[v] = std::min(whole[v], own[v]);
+    }
+    team::run_team(options, [&](team::Team& team) {
+      const graph::Shard shard = graph::make_shard(team, shards, placement);
+      for (const auto frontier : {traverse::SsspFrontier::queues, traverse::SsspFrontier::scan}) {
+        SCOPED_TRACE(named.name + ", " + std::to_string(options.ranks) + " ranks, " +
+                     std::to_string(sources.size()) + " sources" +
+                     (frontier == traverse::SsspFrontier::scan ? ", scans" : ", queues"));
+        traverse::Sssp sssp(team, shard, {5.0, frontier});
+        (void)sssp.run(sources);
+        ASSERT_EQ(sssp.all_real_distances(), whole);
+        (void)sssp.run(sources, {13.0, {}});
+        ASSERT_EQ(sssp.all_real_distances(), cut(whole, 13.0, infinity));
+        // One source again.
+        (void)sssp.run(sources.front());
+        ASSERT_EQ(sssp.all_real_distances()[sources.front()], 0.0);
+      }
+    });
+    if (are_reals) {
+      EXPECT_TRUE(
+          traverse::verify_sssp(graph, sources, std::span<const double>(whole), pool).correct);
+      std::vector<double> wrong = whole;
+      wrong[sources.back()] = 1.0;
+      EXPECT_FALSE(
+          traverse::verify_sssp(graph, sources, std::span<const double>(wrong), pool).correct);
+    }
+  }
+}
+
 std::vector<fixtures::Named> some_shapes() {
   std::vector<fixtures::Named> all;
   all.push_back({"one vertex", fixtures::from_list(1, {{0, 0}})});
@@ -182,6 +232,18 @@ TEST(SearchLimits, DistancesAreThoseOfAWholeSearchCutOff) {
     for (const auto& options : some_teams()) check_sssp(options, named, options.ranks == 1);
     check_sssp(some_teams().back(), named, false, {graph::EdgesPlacement::host, 0});
     check_sssp(some_teams().front(), named, false, {graph::EdgesPlacement::compressed_host, 0});
+  }
+}
+
+TEST(SearchLimits, DistancesFromSeveralSourcesAreThoseFromTheNearest) {
+  for (const auto& named : some_shapes()) {
+    for (const auto& options : some_teams()) {
+      check_sssp_of_several(options, named, false);
+      check_sssp_of_several(options, named, true);
+    }
+    check_sssp_of_several(some_teams().back(), named, false, {graph::EdgesPlacement::host, 0});
+    check_sssp_of_several(some_teams().front(), named, false,
+                          {graph::EdgesPlacement::compressed_host, 0});
   }
 }
 
@@ -238,6 +300,8 @@ TEST(SearchLimits, WhatIsNoLimitIsRefused) {
     EXPECT_THROW((void)bfs.run(0, {kEverywhere, {10}}), UsageError);
     EXPECT_THROW((void)bfs.run(std::span<const Vertex>()), UsageError);
     traverse::Sssp sssp(team, shard);
+    EXPECT_THROW((void)sssp.run(std::span<const Vertex>()), UsageError);
+    EXPECT_THROW((void)sssp.run(std::vector<Vertex>{0, 10}), UsageError);
     EXPECT_THROW((void)sssp.run(0, {1.0, {10}}), UsageError);
     EXPECT_THROW((void)sssp.run(0, {-1.0, {}}), UsageError);
     EXPECT_THROW((void)sssp.run(0, {std::numeric_limits<double>::quiet_NaN(), {}}), UsageError);
@@ -252,6 +316,8 @@ TEST(SearchLimitsCuda, AreThoseOfAWholeSearchCutOff) {
       check_bfs(options, named);
       check_sssp(options, named, false);
       check_sssp(options, named, true);
+      check_sssp_of_several(options, named, false);
+      check_sssp_of_several(options, named, true);
     }
   }
 }

@@ -40,13 +40,6 @@ class ProgramSignals {
   std::thread watcher_;
 };
 
-/// Ends the process at once, without the files that are not finished. One thread's claim: others
-/// that come here wait for the end.
-[[noreturn]] void end_process(int status);
-
-/// Of a process that a signal ended: 128 and its number, as shells have it.
-[[nodiscard]] int status_of_signal(int signal) noexcept;
-
 /// The other ranks, from the start of the work to its end. Made once. All do the same; rank 0 alone
 /// prints and writes what comes of it, logs, and one of them says why a run fails.
 class ProgramRanks {
@@ -65,27 +58,10 @@ class ProgramRanks {
 [[nodiscard]] bool is_one_of_several() noexcept;
 /// Whether this process prints and writes results: rank 0, or the only one.
 [[nodiscard]] bool is_first_process() noexcept;
-/// Whether this process may say why the run ends: one of all ranks may, and once. It then calls
-/// has_told_end(), for which the other ranks wait: launchers end all when the first one has failed.
-/// For signal handlers, too.
-[[nodiscard]] bool may_tell_end() noexcept;
-void has_told_end(int status) noexcept;
-/// Ends the other ranks, for a failure of this one.
-void end_other_ranks(const std::string& message) noexcept;
-/// The status that this rank ends with where another one failed first. That one says why, or, where
-/// it cannot any more, this one does.
-[[nodiscard]] int status_of_other_rank();
-/// " (rank 2 of 4)", or nothing.
-[[nodiscard]] std::string this_rank();
-/// Why the run was ended before its time: a signal, or a rank that the signal came of.
-[[nodiscard]] std::string interruption(int signal);
 
 /// "warren: error: " and the message, on a line of standard error. Of several processes the first
 /// one prints it: they all found the same.
 void print_error(const std::string& message) noexcept;
-/// The same of why the process ends, with this exit status: of several one prints it, whichever
-/// comes first.
-void print_last_error(const std::string& message, int status) noexcept;
 
 /// In a handler of what ends the program (`catch (...)`): ends the other ranks, says why on
 /// standard error, and returns the status to exit with. `cure`: where memory is short, what stands

@@ -107,6 +107,9 @@ struct BfsTogetherResult {
 
 struct SsspOptions {
   Vertex source = 0;
+  /// In place of `source`: one search from all of these, in which distance(v) is that from the
+  /// nearest. Not asynchronous.
+  std::vector<Vertex> sources = {};
   double delta = 0.0;  ///< Width of a bin of distances; 0: by the mean weight and degree.
   std::optional<double> cutoff{};  ///< Where the search ends.
   /// The search ends once the distances of all of these are final; what is farther than the
@@ -136,10 +139,10 @@ struct SsspFigures {
 };
 
 struct SsspResult {
-  Vertex source = 0;             ///< Where it started.
-  bool is_integer = true;        ///< Which of the two is filled: by the type of the weights.
-  Array<std::int64_t> distance;  ///< -1 where not reached.
-  Array<double> real_distance;   ///< Infinity where not reached.
+  std::vector<Vertex> sources{};  ///< Where it started.
+  bool is_integer = true;         ///< Which of the two is filled: by the type of the weights.
+  Array<std::int64_t> distance;   ///< -1 where not reached.
+  Array<double> real_distance;    ///< Infinity where not reached.
   /// Of integers: so many are 1 in the weights' file (Graph::weights_read()); `cutoff` and `delta`
   /// are in the file's units.
   std::int32_t scale = 1;
@@ -148,7 +151,7 @@ struct SsspResult {
   RunInfo info;
 };
 
-/// distance(v) = the least sum of weights on a path from the source to v. Repeats bit for bit.
+/// distance(v) = the least sum of weights on a path from a source to v. Repeats bit for bit.
 /// Integer weights are summed exactly, float32 weights in float64 (traverse/sssp.hpp). Limits are
 /// as of bfs(). Throws
 /// UsageError for a graph without weights, and where one is negative or not finite.
@@ -196,6 +199,10 @@ struct PageRankOptions {
   /// Where ranks start anew: a number of 0 or more for each vertex, with a sum above 0, by which
   /// they are divided. Empty: 1 / n each.
   std::vector<double> personalization = {};
+  /// Likewise: where the rank of the vertices without out-edges goes. Empty: as `personalization`.
+  std::vector<double> dangling = {};
+  /// Likewise: the ranks before the first iteration. Empty: 1 / n each.
+  std::vector<double> start = {};
   std::size_t top = 0;  ///< PageRankResult::top has so many.
   Mode mode = Mode::synchronous;
   Edges edges = Edges::device;
@@ -221,9 +228,10 @@ struct PageRankResult {
 };
 
 /// r(v) = (1 - d) / n + d (sum over in-edges (u, v) of r(u) / outdegree(u) + D / n), D being the
-/// rank of the vertices without out-edges; with `personalization` p, p(v) stands for 1 / n. Repeats
-/// bit for bit on one device and number of ranks, but as tasks (traverse/pagerank.hpp). Throws
-/// UsageError for options out of range, and `weighted` for a graph without weights.
+/// rank of the vertices without out-edges; with `personalization` p, p(v) stands for 1 / n, and
+/// with `dangling` q, D q(v) for D / n. Repeats bit for bit on one device and number of ranks, but
+/// as tasks (traverse/pagerank.hpp). Throws UsageError for options out of range, and `weighted` for
+/// a graph without weights.
 [[nodiscard]] PageRankResult pagerank(const Graph& graph, const PageRankOptions& options = {});
 
 struct BetweennessOptions {

@@ -24,11 +24,20 @@ struct PageRankOptions {
   /// the same on every rank; read by the constructor alone. At least 0, with a sum above 0, by
   /// which it is divided. Empty: 1 / n each.
   std::span<const double> personalization = {};
+  /// Likewise: where the rank of the vertices without out-edges goes. Empty: as `personalization`.
+  std::span<const double> dangling = {};
+  /// Likewise: the ranks before the first iteration. Empty: 1 / n each.
+  std::span<const double> start = {};
+
+  /// Whether some vector gives each vertex a number of its own.
+  [[nodiscard]] bool has_vectors() const {
+    return !personalization.empty() || !dangling.empty() || !start.empty();
+  }
 };
 
-/// Throws UsageError unless there is a number for each vertex, none is negative or not finite, and
-/// their sum is above 0.
-void check_personalization(std::span<const double> values, std::uint64_t vertices);
+/// Throws UsageError, which begins with `name`, unless there is a number for each vertex, none is
+/// negative or not finite, and their sum is finite and above 0.
+void check_shares(const char* name, std::span<const double> values, std::uint64_t vertices);
 
 struct PageRankResult {
   std::uint32_t iterations = 0;
@@ -53,19 +62,20 @@ class PageRankMemory;
 /// each, self-loops count. `weighted`: w(u, v) / (sum of u's out-weights) stands for 1 /
 /// outdegree(u), and vertices whose out-weights sum to 0 count as those without out-edges.
 /// `personalization`: p(v) stands for 1 / n, in both places (Page, Brin, Motwani, Winograd: The
-/// PageRank Citation Ranking, 1999, section 6). With either, ranks are held in float64 and found by
-/// plain iterations. Ranks are held in float32 or
+/// PageRank Citation Ranking, 1999, section 6). `dangling`: D q(v) stands for D / n or D p(v).
+/// `start`: r starts there. With any of these, ranks are held in float64 and found by plain
+/// iterations. Ranks are held in float32 or
 /// float64 by needs_double_precision(); with the former CPUs sweep over the vertices in parts
 /// (block Gauss-Seidel), and count sweeps as iterations. On GPUs ranks of symmetric graphs are
 /// found by a second-degree iteration (Golub and Varga), those of others, and all in float64, by
 /// plain ones. Sums over the graph are exact in 2^-60 fixed point, so that results repeat bit for
 /// bit on one device and team size. Holds 4 values a vertex on each device (5 where weighted, and
-/// one more where personalized), and the values of all vertices once more where there are several
-/// ranks.
+/// one more for each vector of the options), and the values of all vertices once more where there
+/// are several ranks.
 class PageRank {
  public:
   /// Collective. `shard` must outlive this and have in-edges; `weighted` needs weights that are
-  /// finite and not negative; it and `personalization` need lists that are not compressed. Throws
+  /// finite and not negative; it and the vectors need lists that are not compressed. Throws
   /// UsageError for options out of range and, naming the edge (in the shard's numbering), for other
   /// weights; MemoryError.
   PageRank(team::Team& team, const graph::Shard& shard, const PageRankOptions& options = {});
@@ -73,7 +83,7 @@ class PageRank {
   PageRank(const PageRank&) = delete;
   PageRank& operator=(const PageRank&) = delete;
 
-  /// From the uniform start to convergence. Collective, synchronous. On GPUs that may wait for each
+  /// From the start to convergence. Collective, synchronous. On GPUs that may wait for each
   /// other it is one persistent kernel on each.
   PageRankResult run();
   /// Ranks of this rank's vertices, in host memory.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single-source shortest paths with non-negative weights, on a team of CPU ranks or GPUs.
+// Shortest paths from one or several sources with non-negative weights, on a team of CPU ranks or
+// GPUs.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "warren/core/types.hpp"
@@ -94,6 +96,9 @@ class Sssp {
   /// may wait for each other the whole search is one persistent kernel on each. Throws UsageError
   /// for a source or a target that is no vertex, and a cutoff below 0 or not a number.
   SsspResult run(Vertex source, const SsspLimits& limits = {});
+  /// The same from several sources together: distance(v) is that from the nearest source. Repeats
+  /// count once. Throws UsageError for none, too.
+  SsspResult run(std::span<const Vertex> sources, const SsspLimits& limits = {});
 
   /// True where the weights, and so the distances, are integers.
   [[nodiscard]] bool has_integer_distances() const;

@@ -114,15 +114,15 @@ struct StreamedPageRankResult : StreamFigures {
 
 class StreamedPageRankMemory;
 
-/// Ranks as PageRank has them, without weights and personalization, by plain iterations, a pass
-/// over the file each. Of a symmetric graph a vertex adds up what its neighbours have to give
+/// Ranks as PageRank has them, without weights and vectors of their own, by plain iterations, a
+/// pass over the file each. Of a symmetric graph a vertex adds up what its neighbours have to give
 /// (pull); else each vertex adds to those that it leads to (push), as there are no in-edges to
 /// read. Sums are in 2^-60 fixed point, so that results repeat bit for bit on one kind of device.
 /// Holds 16 bytes a vertex; 20 where ranks of a symmetric graph are in float64
 /// (needs_double_precision()).
 class StreamedPageRank {
  public:
-  /// Throws UsageError for options out of range, `weighted` and `personalization`, and for a
+  /// Throws UsageError for options out of range, `weighted` and vectors, and for a
   /// symmetric graph with a vertex of 2^32 edges or more.
   StreamedPageRank(const exec::Device& device, const graph::EdgeFile& file,
                    const PageRankOptions& options, StreamCheck check = {});
@@ -143,11 +143,21 @@ class StreamedPageRank {
 
 /// The checks of verify.hpp, with the lists read from the file once. They hold n bits, 4 bytes a
 /// vertex, and 8 bytes a vertex.
-[[nodiscard]] Verdict verify_streamed_bfs(const graph::EdgeFile& file, Vertex source,
+[[nodiscard]] Verdict verify_streamed_bfs(const graph::EdgeFile& file,
+                                          std::span<const Vertex> sources,
                                           std::span<const Vertex> depth,
                                           std::span<const Vertex> parent, exec::ThreadPool& pool,
                                           const BfsLimits& limits = {},
                                           const StreamCheck& check = {});
+[[nodiscard]] inline Verdict verify_streamed_bfs(const graph::EdgeFile& file, Vertex source,
+                                                 std::span<const Vertex> depth,
+                                                 std::span<const Vertex> parent,
+                                                 exec::ThreadPool& pool,
+                                                 const BfsLimits& limits = {},
+                                                 const StreamCheck& check = {}) {
+  return verify_streamed_bfs(file, std::span<const Vertex>(&source, 1), depth, parent, pool, limits,
+                             check);
+}
 [[nodiscard]] Verdict verify_streamed_components(const graph::EdgeFile& file,
                                                  std::span<const Vertex> label,
                                                  exec::ThreadPool& pool,

@@ -20,27 +20,43 @@ struct Verdict {
   std::string message;
 };
 
-/// The Graph500 rules for a BFS: the source has depth 0 and is its own parent; every other reached
+/// The Graph500 rules for a BFS: a source has depth 0 and is its own parent; every other reached
 /// vertex has a reached parent one level above it and the edge (parent, v) exists; no edge leaves a
 /// reached vertex for an unreached one or spans more than one level downwards; unreached vertices
 /// have neither depth nor parent. Of a search that ended early: those hold up to `limits`, and
 /// beyond, nothing is reached.
-[[nodiscard]] Verdict verify_bfs(const graph::Graph& graph, Vertex source,
+[[nodiscard]] Verdict verify_bfs(const graph::Graph& graph, std::span<const Vertex> sources,
                                  std::span<const Vertex> depth, std::span<const Vertex> parent,
                                  exec::ThreadPool& pool, const BfsLimits& limits = {});
+[[nodiscard]] inline Verdict verify_bfs(const graph::Graph& graph, Vertex source,
+                                        std::span<const Vertex> depth,
+                                        std::span<const Vertex> parent, exec::ThreadPool& pool,
+                                        const BfsLimits& limits = {}) {
+  return verify_bfs(graph, std::span<const Vertex>(&source, 1), depth, parent, pool, limits);
+}
 
-/// The edge conditions of shortest paths: the source has distance 0; no edge (u, v) of weight w has
+/// The edge conditions of shortest paths: a source has distance 0; no edge (u, v) of weight w has
 /// distance(v) > distance(u) + w; every other reached vertex has an edge into it along which its
-/// distance is attained, and, following such edges, the source; unreached vertices are those that
+/// distance is attained, and, following such edges, a source; unreached vertices are those that
 /// no edge from a reached one enters. Of integer weights, kUnreachedDistance marking unreached
 /// vertices; of float32 weights, exactly as the sums come out in double precision, with infinity.
 /// Limits as of verify_bfs().
-[[nodiscard]] Verdict verify_sssp(const graph::Graph& graph, Vertex source,
+[[nodiscard]] Verdict verify_sssp(const graph::Graph& graph, std::span<const Vertex> sources,
                                   std::span<const std::uint64_t> distance, exec::ThreadPool& pool,
                                   const SsspLimits& limits = {});
-[[nodiscard]] Verdict verify_sssp(const graph::Graph& graph, Vertex source,
+[[nodiscard]] Verdict verify_sssp(const graph::Graph& graph, std::span<const Vertex> sources,
                                   std::span<const double> distance, exec::ThreadPool& pool,
                                   const SsspLimits& limits = {});
+[[nodiscard]] inline Verdict verify_sssp(const graph::Graph& graph, Vertex source,
+                                         std::span<const std::uint64_t> distance,
+                                         exec::ThreadPool& pool, const SsspLimits& limits = {}) {
+  return verify_sssp(graph, std::span<const Vertex>(&source, 1), distance, pool, limits);
+}
+[[nodiscard]] inline Verdict verify_sssp(const graph::Graph& graph, Vertex source,
+                                         std::span<const double> distance, exec::ThreadPool& pool,
+                                         const SsspLimits& limits = {}) {
+  return verify_sssp(graph, std::span<const Vertex>(&source, 1), distance, pool, limits);
+}
 
 /// Weakly connected components: every edge joins vertices of one label; a label is a vertex that
 /// has itself as its label, and no vertex' label is larger than the vertex; and there are as many
@@ -74,11 +90,12 @@ struct Verdict {
 /// each rank, which sum to 1; the bound leaves a few times that.
 [[nodiscard]] double pagerank_bound(const PageRankOptions& options, const PageRankResult& result);
 /// Ranks sum to 1 within 1e-4, none is negative, and one more iteration in double precision, along
-/// edges by their weights where `weighted`, starting anew by `personalization` where that is not
-/// empty, changes them by at most `bound` in L1.
+/// edges by their weights where `weighted`, starting anew by `personalization` and with `dangling`
+/// as PageRankOptions has them, changes them by at most `bound` in L1.
 [[nodiscard]] Verdict verify_pagerank(const graph::Graph& graph, double damping,
                                       std::span<const double> ranks, double bound,
                                       exec::ThreadPool& pool, bool weighted = false,
-                                      std::span<const double> personalization = {});
+                                      std::span<const double> personalization = {},
+                                      std::span<const double> dangling = {});
 
 }  // namespace warren::traverse

@@ -224,7 +224,7 @@ void set_distances(Json& json, const SsspResult& result, const SsspFigures& figu
 void set_fields(Json& json, const VertexNames& names, bool has_figures, const SsspResult& result) {
   const graph::WeightReport& weights = names.graph().weights_read();
   const SsspFigures figures = figures_of(result, has_figures);
-  set_source(json, names, {result.source});
+  set_source(json, names, result.sources);
   json["reached"] = result.reached;
   set_distances(json, result, figures);
   json["weights_rounded"] =
@@ -292,7 +292,7 @@ void print_heading(Text& text, const SsspResult& /*result*/) {
 }
 
 void print_line(Text& text, const VertexNames& names, const SsspResult& result) {
-  text.print("{:>12}  {:>12}  {:>14.6g}  {:>12}  {:>14}\n", names.id_text(result.source),
+  text.print("{:>12}  {:>12}  {:>14.6g}  {:>12}  {:>14}\n", names.id_text(result.sources.front()),
              thousands(result.reached), in_units(result, result.figures.max_real_distance),
              duration(median(result.info.run_seconds)), with_prefix(teps(result)));
 }

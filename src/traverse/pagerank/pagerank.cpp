@@ -48,28 +48,39 @@ struct Ranks {
   }
 };
 
-/// By weights, or with vertices of choice where ranks start anew.
+/// This rank's part of a vector of the options, as checked, divided by its sum; nothing of none.
+memory::Buffer<double> own_shares(team::Team& team, const graph::Shard& shard,
+                                  std::span<const double> shares, const exec::Stream& stream) {
+  if (shares.empty()) return {};
+  const double sum = std::reduce(shares.begin(), shares.end());
+  std::vector<double> own(shard.out.count);
+  for (std::size_t v = 0; v < own.size(); ++v) own[v] = shares[shard.out.first + v] / sum;
+  memory::Buffer<double> made(team.device(), shard.out.count);
+  made.upload(stream, std::span<const double>(own));
+  stream.synchronize();
+  return made;
+}
+
+/// By weights, or with vectors that the options give.
 struct WeightedRanks : Ranks<double> {
-  /// `personalization` as checked; empty: none.
-  WeightedRanks(team::Team& team, const graph::Shard& shard,
-                std::span<const double> personalization, const exec::Stream& stream)
-      : Ranks(team, shard), out_weight(team.device(), shard.out.count) {
-    if (personalization.empty()) return;
-    const double sum = std::reduce(personalization.begin(), personalization.end());
-    std::vector<double> own(shard.out.count);
-    for (std::size_t v = 0; v < own.size(); ++v)
-      own[v] = personalization[shard.out.first + v] / sum;
-    restart = memory::Buffer<double>(team.device(), shard.out.count);
-    restart.upload(stream, std::span<const double>(own));
-    stream.synchronize();
-  }
+  WeightedRanks(team::Team& team, const graph::Shard& shard, const PageRankOptions& options,
+                const exec::Stream& stream)
+      : Ranks(team, shard),
+        out_weight(team.device(), shard.out.count),
+        restart(own_shares(team, shard, options.personalization, stream)),
+        dangling(own_shares(team, shard, options.dangling, stream)),
+        first(own_shares(team, shard, options.start, stream)) {}
   memory::Buffer<double> out_weight;
   memory::Buffer<double> restart;
+  memory::Buffer<double> dangling;
+  memory::Buffer<double> first;
 
   [[nodiscard]] PageRankProgram<double, false, true> weighted_program() const {
     auto made = program<false, true>();
     made.out_weight = out_weight.data();
     made.restart = restart.data();
+    made.dangling_share = dangling.data();
+    made.first_rank = first.data();
     return made;
   }
 };
@@ -102,8 +113,8 @@ class PageRankMemory {
   PageRankMemory(team::Team& team, const graph::Shard& shard, const PageRankOptions& options,
                  const exec::Stream& stream)
       : is_weighted_(options.weighted) {
-    if (options.weighted || !options.personalization.empty()) {
-      ranks_.emplace<WeightedRanks>(team, shard, options.personalization, stream);
+    if (options.weighted || options.has_vectors()) {
+      ranks_.emplace<WeightedRanks>(team, shard, options, stream);
     } else if (needs_double_precision(options.damping, options.tolerance)) {
       ranks_.emplace<Ranks<double>>(team, shard);
     } else if (team.device().is_cuda()) {
@@ -171,7 +182,7 @@ class PageRankMemory {
     made.in = shard.in;
     made.out = shard.out;
     if constexpr (requires { made.restart; }) {
-      if (!is_weighted_) {  // Personalized ranks look at no weights.
+      if (!is_weighted_) {  // Vectors alone look at no weights.
         made.in.weights_int = made.out.weights_int = nullptr;
         made.in.weights_float = made.out.weights_float = nullptr;
       }
@@ -241,19 +252,19 @@ Last iterate(team::Team& team, const exec::Stream& stream, const PageRankSweep<k
 
 }  // namespace
 
-void check_personalization(std::span<const double> values, std::uint64_t vertices) {
+void check_shares(const char* name, std::span<const double> values, std::uint64_t vertices) {
   require(values.size() == vertices,
-          fmt::format("personalization: got {} numbers, expected one for each of {} vertices",
+          fmt::format("{}: got {} numbers, expected one for each of {} vertices", name,
                       values.size(), vertices));
   double sum = 0.0;
   for (std::size_t v = 0; v < values.size(); ++v) {
     require(std::isfinite(values[v]) && values[v] >= 0.0,
-            fmt::format("personalization: got {} for vertex {}, expected a number of 0 or more",
-                        values[v], v));
+            fmt::format("{}: got {} for vertex {}, expected a number of 0 or more", name, values[v],
+                        v));
     sum += values[v];
   }
   require(std::isfinite(sum) && sum > 0.0,
-          fmt::format("personalization: got a sum of {}, expected one above 0", sum));
+          fmt::format("{}: got a sum of {}, expected one above 0", name, sum));
 }
 
 PageRank::PageRank(team::Team& team, const graph::Shard& shard, const PageRankOptions& options)
@@ -267,12 +278,17 @@ PageRank::PageRank(team::Team& team, const graph::Shard& shard, const PageRankOp
     graph::require_plain_lists(shard, "weighted PageRank");
     (void)survey_weights(team, shard, stream_, "weighted ranks");
   }
-  if (!options.personalization.empty()) {
-    graph::require_plain_lists(shard, "personalized PageRank");
-    check_personalization(options.personalization, shard.vertices);
+  if (options.has_vectors()) {
+    graph::require_plain_lists(shard, "PageRank with vectors of its own");
+    const auto check = [&](const char* name, std::span<const double> values) {
+      if (!values.empty()) check_shares(name, values, shard.vertices);
+    };
+    check("personalization", options.personalization);
+    check("dangling", options.dangling);
+    check("start", options.start);
   }
   memory_ = std::make_unique<PageRankMemory>(team, shard, options, stream_);
-  options_.personalization = {};
+  options_.personalization = options_.dangling = options_.start = {};
   // An iteration reads every list once.
   far_bytes_ = team.all_reduce(
       graph::far_list_bytes(stream_, shard.in, shard.packed_in, shard.edges_placement),

@@ -11,8 +11,9 @@
 // 2^-60, so that no order of addition shows in the result.
 //
 // With weights, contribution(u) = rank(u) / (sum of u's out-weights), and an in-edge passes on its
-// weight's share of it. The first step adds the out-weights up. So do personalized ranks, for which
-// a vertex without weights has weights of 1.
+// weight's share of it. The first step adds the out-weights up. So do ranks with vectors of their
+// own (where they start, start anew, and where those of vertices without out-edges go), for which a
+// vertex without weights has weights of 1.
 //
 // GPUs that do not reach each other's memory (Team::needs_windows()) work on an iteration in parts,
 // a kernel each: what a part has written goes to the other copies while the next one is worked on.
@@ -37,7 +38,8 @@ namespace warren::traverse {
 struct PageRankState : PageRankTask {
   std::uint32_t iteration = 0;
   bool started = false;
-  double base = 0.0;  ///< What every vertex gets: (1 - d) / n + d D / n.
+  double base = 0.0;      ///< What every vertex gets: (1 - d) / n + d D / n.
+  double dangling = 0.0;  ///< D.
   double residual = 2.0;
   bool is_accelerated = false;
   SecondDegree accelerated = {};
@@ -83,7 +85,7 @@ struct RowWeights<false> {
 };
 
 /// `kPacked`: the lists are compressed. `kWeighted`: ranks follow weights, of either type, which
-/// lie where the neighbours do, or start anew at vertices of choice. `kFar`: the lists are in host
+/// lie where the neighbours do, or have vectors of their own. `kFar`: the lists are in host
 /// memory; of `classes` the first alone is used, rows of RowClasses::kFarBounds[0] edges and more.
 template <class Real, bool kPacked, bool kWeighted = false, bool kFar = false>
 struct PageRankProgram {
@@ -108,6 +110,9 @@ struct PageRankProgram {
   /// Own vertices, where kWeighted: the share that each gets of what starts anew. nullptr: all the
   /// same.
   const double* restart = nullptr;
+  /// Likewise of the rank of vertices without out-edges. nullptr: as `restart`.
+  const double* dangling_share = nullptr;
+  const double* first_rank = nullptr;  ///< Likewise: the ranks at the start. nullptr: all the same.
   static constexpr bool kHasParts = !kPacked && !kFar;  ///< Whether iterations may be of several.
   static constexpr std::uint32_t kParts = 4;            ///< Of how many then.
   /// Where the parts' rows begin within each class, on a GPU.
@@ -131,6 +136,7 @@ struct PageRankProgram {
     state.started = true;
     const double dangling = from_fixed(state.dangling_sum);
     state.base = (1.0 - state.damping + state.damping * dangling) / state.vertices;
+    state.dangling = dangling;
     state.residual_sum = state.dangling_sum = 0;
     return state;
   }
@@ -211,7 +217,7 @@ struct PageRankProgram {
         const double sum = worker.reduce(part, exec::Plus{});
         if (worker.lane() != 0) return;
         out_weight[row] = sum;
-        store(row, rank, 0, 0, seen);
+        store(row, first_rank != nullptr ? static_cast<Real>(first_rank[row]) : rank, 0, 0, seen);
       });
     }
   }
@@ -424,7 +430,12 @@ struct PageRankProgram {
                         const State& state, Seen& seen) const {
     double base = state.base;
     if constexpr (kWeighted) {
-      if (restart != nullptr) base *= state.vertices * restart[row];
+      if (dangling_share != nullptr) {
+        const double anew = restart != nullptr ? restart[row] : 1.0 / state.vertices;
+        base = (1.0 - state.damping) * anew + state.damping * state.dangling * dangling_share[row];
+      } else if (restart != nullptr) {
+        base *= state.vertices * restart[row];
+      }
     }
     auto after = static_cast<Real>(base + state.damping * sum);
     seen.residual += fixed(std::fabs(after - now));

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <variant>
 
 #include <fmt/format.h>
@@ -108,6 +109,16 @@ class SsspWords {
     stream.synchronize();
     program_.wanted = targets_.data();
   }
+  /// Before a search. No repeats.
+  void set_sources(const exec::Stream& stream, std::span<const Vertex> sources) {
+    program_.source = sources.front();
+    program_.source_count = sources.size() > 1 ? sources.size() : 0;
+    if (program_.source_count == 0) return;
+    if (sources_.size() < sources.size()) sources_ = Buffer<Vertex>(device_, sources.size());
+    sources_.upload(stream, sources);
+    stream.synchronize();
+    program_.sources = sources_.data();
+  }
   /// After a search that has settled all targets. Collective.
   void cut_at_targets(team::Team& team, const exec::Stream& stream) {
     bound_ = team.all_reduce(farthest_.to_host(stream).front(), exec::Maximum{}) + 1;
@@ -121,7 +132,7 @@ class SsspWords {
   exec::Device device_;
   SsspProgram<Metric, false> program_;
   Word bound_ = Metric::kUnreached;
-  Buffer<Vertex> targets_;
+  Buffer<Vertex> sources_, targets_;
   Buffer<Word> distance_, base_, nearest_, farthest_, offered_;
   Buffer<QueueEntry> bins_, far_[2], again_[2];
   Buffer<std::uint64_t> bin_counts_, far_count_, again_count_, outbox_count_;
@@ -281,7 +292,7 @@ SearchOutcome search_scans(team::Team& team, const exec::Stream& stream, const g
   initial.all_edges = shard.edges;
   initial.may_tell = !team.needs_windows();
   const SsspScanState last = SsspSearch<Backend, Metric, kPacked>::scan(
-      team, stream, {program, shard.is_symmetric}, initial);
+      team, stream, {program, shard.is_symmetric && program.source_count == 0}, initial);
   return {last.has_overflowed,         last.is_settled, last.steps,
           last.bin + std::uint64_t{1}, last.edges,      last.far_bytes};
 }
@@ -289,9 +300,8 @@ SearchOutcome search_scans(team::Team& team, const exec::Stream& stream, const g
 /// One search; true if the words were too narrow for it.
 template <class Backend, bool kPacked, class Metric>
 bool search(team::Team& team, const exec::Stream& stream, const graph::Shard& shard,
-            SsspWords<Metric>& words, Vertex source, bool scans, bool adds_up, SsspResult& result) {
+            SsspWords<Metric>& words, bool scans, bool adds_up, SsspResult& result) {
   SsspProgram<Metric, kPacked> program = words.template program<kPacked>();
-  program.source = source;
   // A width too small for the arithmetic stays one that the nearest vertex falls in.
   program.inverse_delta = static_cast<typename Metric::Real>(std::min(1.0 / result.delta, 1e30));
   team.barrier();
@@ -300,9 +310,9 @@ bool search(team::Team& team, const exec::Stream& stream, const graph::Shard& sh
                                  ? search_scans<Backend>(team, stream, shard, program, result.delta)
                                  : search_queues<Backend>(team, stream, shard, program);
   const double end = now_seconds();
-  trace_span(
-      "sssp", team.rank(), begin, end,
-      fmt::format("{{\"source\":{},\"steps\":{},\"bins\":{}}}", source, last.steps, last.bins));
+  trace_span("sssp", team.rank(), begin, end,
+             fmt::format("{{\"source\":{},\"steps\":{},\"bins\":{}}}", program.source, last.steps,
+                         last.bins));
   if (last.has_overflowed) return true;
   if (last.is_settled) words.cut_at_targets(team, stream);
   result.seconds = end - begin;
@@ -340,34 +350,41 @@ Sssp::Sssp(team::Team& team, const graph::Shard& shard, const SsspOptions& optio
 Sssp::~Sssp() = default;
 
 SsspResult Sssp::run(Vertex source, const SsspLimits& limits) {
+  return run(std::span(&source, 1), limits);
+}
+
+SsspResult Sssp::run(std::span<const Vertex> sources, const SsspLimits& limits) {
   const auto check_vertex = [&](Vertex v, const char* what) {
     require(v < shard_.vertices,
             fmt::format("{} {} is no vertex: the graph has {} vertices, numbered from 0", what, v,
                         shard_.vertices));
   };
-  check_vertex(source, "source");
+  require(!sources.empty(), "shortest paths: no sources; give one or more");
+  for (const Vertex source : sources) check_vertex(source, "source");
   for (const Vertex target : limits.targets) check_vertex(target, "target");
   require(limits.cutoff >= 0.0,
           fmt::format("cutoff {}: give a distance of 0 or more", limits.cutoff));
+  const std::vector<Vertex> from = without_repeats(sources);
   const std::vector<Vertex> targets = without_repeats(limits.targets);
   SsspResult result;
   result.delta = delta_;
   const auto try_search = [&] {
     bool is_too_narrow = false;
     memory_->with_words([&](auto& words, auto metric) {
+      words.set_sources(stream_, from);
       words.set_limits(stream_, limits.cutoff, targets);
       exec::with_backend(team_.device(), [&](auto backend) {
         using Backend = decltype(backend);
         using Metric = decltype(metric);
         if constexpr (!std::is_same_v<Metric, ByteMetric>) {
           if (shard_.edges_placement == graph::EdgesPlacement::compressed_host) {
-            is_too_narrow = search<Backend, true, Metric>(team_, stream_, shard_, words, source,
-                                                          scans_, adds_up_, result);
+            is_too_narrow = search<Backend, true, Metric>(team_, stream_, shard_, words, scans_,
+                                                          adds_up_, result);
             return;
           }
         }
-        is_too_narrow = search<Backend, false, Metric>(team_, stream_, shard_, words, source,
-                                                       scans_, adds_up_, result);
+        is_too_narrow =
+            search<Backend, false, Metric>(team_, stream_, shard_, words, scans_, adds_up_, result);
       });
     });
     return is_too_narrow;

@@ -37,6 +37,8 @@ struct SsspProgram {
   int rank = 0;
   int ranks = 1;
   Vertex source = 0;
+  const Vertex* sources = nullptr;  ///< In place of `source`, where source_count > 0; ascending.
+  std::uint64_t source_count = 0;
   typename Metric::Real inverse_delta = 1;
   Word bound = Metric::kUnreached;  ///< Offers of this distance or more are none.
   const Vertex* wanted = nullptr;   ///< The search's targets: all ranks have all of them.
@@ -93,7 +95,10 @@ struct SsspProgram {
         clear(grid);
         break;
       case SsspPhase::seed:
-        seed(grid);
+        if (source_count > 0)
+          seed_all(grid);
+        else
+          seed(grid);
         break;
       case SsspPhase::mark:
         mark(grid, state);
@@ -119,6 +124,18 @@ struct SsspProgram {
   }
 
   [[nodiscard]] WARREN_HD bool owns(Vertex v) const { return v - out.first < out.count; }
+  [[nodiscard]] WARREN_HD bool is_source(Vertex v) const {
+    if (source_count == 0) return v == source;
+    std::uint64_t begin = 0, end = source_count;
+    while (begin < end) {
+      const std::uint64_t middle = begin + (end - begin) / 2;
+      if (sources[middle] < v)
+        begin = middle + 1;
+      else
+        end = middle;
+    }
+    return begin < source_count && sources[begin] == v;
+  }
   [[nodiscard]] WARREN_HD bool claim_queued(std::uint32_t parity, Vertex v) const {
     return claim_bit(queued[parity], v);
   }
@@ -203,6 +220,22 @@ struct SsspProgram {
     });
     if (worker.lane() == 0) bin_counts[0] = pieces;
     grid.sum(kBinned, worker.lane() == 0 ? pieces : 0);
+  }
+
+  /// The same of several sources.
+  template <class Grid>
+  WARREN_HD void seed_all(Grid& grid) const {
+    std::uint64_t binned = 0;
+    grid.template for_each<exec::Thread>(source_count, [&](auto&, std::uint64_t i) {
+      const Vertex v = sources[i];
+      distance[v] = 0;
+      if (!owns(v)) return;
+      const std::uint32_t pieces = pieces_of(out.degree(v - out.first));
+      const std::uint64_t at = exec::atomic_add(bin_counts[0], std::uint64_t{pieces});
+      for (std::uint32_t p = 0; p < pieces; ++p) bins[at + p] = {v, p};
+      binned += pieces;
+    });
+    grid.sum(kBinned, binned);
   }
 
   template <class Grid>

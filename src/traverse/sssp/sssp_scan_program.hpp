@@ -291,7 +291,8 @@ struct SsspScanProgram {
   static constexpr std::uint32_t kGangBlocks = 1;
 
   Memory memory;
-  bool is_symmetric = false;  ///< Every edge has its reverse.
+  /// Every edge has its reverse, and there is one source: only then are leaves passed over.
+  bool is_symmetric = false;
 
   WARREN_HD static State next(const State& state, const team::Sums& sums) {
     return next_scan(state, sums);
@@ -387,7 +388,7 @@ struct SsspScanProgram {
   template <class Grid>
   WARREN_HD void clear(Grid& grid) const {
     grid.template for_each<exec::Thread>(memory.vertices, [&](auto&, std::uint64_t v) {
-      memory.distance[v] = v == memory.source ? Word{0} : Metric::kUnreached;
+      memory.distance[v] = memory.is_source(static_cast<Vertex>(v)) ? Word{0} : Metric::kUnreached;
     });
     grid.template for_each<exec::Thread>(memory.words, [&](auto&, std::uint64_t w) {
       memory.queued[0][w] = 0;

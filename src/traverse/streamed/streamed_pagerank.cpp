@@ -196,8 +196,9 @@ PageRankOptions checked(const graph::EdgeFile& file, PageRankOptions options) {
   require(options.tolerance >= 0.0,
           fmt::format("tolerance {}: give a value of at least 0", options.tolerance));
   require(!options.weighted, "weighted: lists are read from the file without their weights");
-  require(options.personalization.empty(),
-          "personalization: ranks of a graph whose lists stay in a file have none");
+  require(
+      !options.has_vectors(),
+      "personalization, dangling, start: ranks of a graph whose lists stay in a file have none");
   require(!pulls(file) || file.max_degree() <= ~std::uint32_t{0},
           fmt::format("{}: vertex {} has {} edges; fewer than 2^32 can be ranked from the file",
                       file.path(), file.busiest(), file.max_degree()));

@@ -13,6 +13,7 @@
 #include "warren/core/stop.hpp"
 #include "warren/traverse/streamed.hpp"
 
+#include "traverse/verify/source_set.hpp"
 #include "traverse/verify/verify_first.hpp"
 
 namespace warren::traverse {
@@ -73,19 +74,21 @@ std::string name_of(const graph::EdgeFile& file, Vertex v) {
 
 }  // namespace
 
-Verdict verify_streamed_bfs(const graph::EdgeFile& file, Vertex source,
+Verdict verify_streamed_bfs(const graph::EdgeFile& file, std::span<const Vertex> sources,
                             std::span<const Vertex> depth, std::span<const Vertex> parent,
                             exec::ThreadPool& pool, const BfsLimits& limits,
                             const StreamCheck& check) {
   const std::uint64_t n = file.vertices();
-  require(source < n, fmt::format("source {} is no vertex of {}", source, n));
+  const SourceSet set(sources, n);
   require(depth.size() == n && parent.size() == n,
           fmt::format("{} depths and {} parents for {} vertices", depth.size(), parent.size(), n));
   const auto name = [&](Vertex v) { return name_of(file, v); };
-  if (depth[source] != 0 || parent[source] != source)
+  for (const Vertex source : set) {
+    if (depth[source] == 0 && parent[source] == source) continue;
     return {false, fmt::format("the source {} has depth {} and parent {}; 0 and itself would be "
                                "right",
                                name(source), depth[source], parent[source])};
+  }
   Vertex limit = limits.targets.empty() ? kNoVertex : 0;
   for (const Vertex target : limits.targets) limit = std::max(limit, depth[target]);
   limit = std::min(limits.depth, limit);
@@ -96,7 +99,7 @@ Verdict verify_streamed_bfs(const graph::EdgeFile& file, Vertex source,
                                     : fmt::format("vertex {} has a parent but no depth", name(v));
     if (depth[v] > limit)
       return fmt::format("vertex {} has depth {}; the search ends at {}", name(v), depth[v], limit);
-    if (v == source) return {};
+    if (set.has(v)) return {};
     const Vertex p = parent[v];
     if (p >= n) return fmt::format("the parent of vertex {} is {}, which is no vertex", name(v), p);
     if (depth[p] == kNoVertex || depth[p] + 1 != depth[v])
@@ -128,7 +131,7 @@ Verdict verify_streamed_bfs(const graph::EdgeFile& file, Vertex source,
   if (wrong.is_there()) return wrong.verdict();
   return first_failure(n, pool, [&](std::uint64_t i) -> std::string {
     const auto v = static_cast<Vertex>(i);
-    if (depth[v] == kNoVertex || v == source) return {};
+    if (depth[v] == kNoVertex || set.has(v)) return {};
     if ((has_parent[v / kBits].load() >> v % kBits & 1) != 0) return {};
     return fmt::format("vertex {} is the parent of vertex {}, but there is no edge between them",
                        name(parent[v]), name(v));

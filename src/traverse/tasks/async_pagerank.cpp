@@ -173,6 +173,8 @@ AsyncPageRank::AsyncPageRank(team::Team& team, const graph::Shard& shard,
     : team_(team), shard_(shard), options_(options), form_(async.form), stream_(team.device()) {
   graph::require_plain_lists(shard, "asynchronous PageRank");
   require(!options.weighted, "asynchronous PageRank knows no weights: use the synchronous one");
+  require(!options.has_vectors(),
+          "asynchronous PageRank knows no vectors of its own: use the synchronous one");
   require(shard.has_in() || shard.vertices == 0, "PageRank needs a shard with in-edges");
   require(options.damping >= 0.0 && options.damping < 1.0,
           fmt::format("damping {}: give a value from 0 to below 1", options.damping));

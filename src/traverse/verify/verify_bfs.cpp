@@ -9,6 +9,7 @@
 #include "warren/core/error.hpp"
 #include "warren/traverse/verify.hpp"
 
+#include "traverse/verify/source_set.hpp"
 #include "traverse/verify/verify_first.hpp"
 
 namespace warren::traverse {
@@ -16,7 +17,7 @@ namespace {
 
 struct BfsRules {
   const graph::Graph& graph;
-  Vertex source;
+  const SourceSet& sources;
   std::span<const Vertex> depth;
   std::span<const Vertex> parent;
   Vertex limit;  ///< Where the search ended.
@@ -29,7 +30,7 @@ struct BfsRules {
     return std::binary_search(list.begin(), list.end(), to);
   }
 
-  [[nodiscard]] std::string check_source() const {
+  [[nodiscard]] std::string check_source(Vertex source) const {
     if (depth[source] != 0) {
       return fmt::format("the source {} has depth {}; it should be 0", name(source), depth[source]);
     }
@@ -83,7 +84,7 @@ struct BfsRules {
       if (parent[v] == kNoVertex) return {};
       return fmt::format("vertex {} has a parent but no depth", name(v));
     }
-    std::string message = v == source ? check_source() : check_parent(v);
+    std::string message = sources.has(v) ? check_source(v) : check_parent(v);
     return message.empty() ? check_edges(v) : message;
   }
 };
@@ -96,15 +97,17 @@ Vertex end_of(std::span<const Vertex> depth, const BfsLimits& limits) {
 
 }  // namespace
 
-Verdict verify_bfs(const graph::Graph& graph, Vertex source, std::span<const Vertex> depth,
-                   std::span<const Vertex> parent, exec::ThreadPool& pool,
-                   const BfsLimits& limits) {
+Verdict verify_bfs(const graph::Graph& graph, std::span<const Vertex> sources,
+                   std::span<const Vertex> depth, std::span<const Vertex> parent,
+                   exec::ThreadPool& pool, const BfsLimits& limits) {
   const std::uint64_t n = graph.vertices;
-  require(source < n, fmt::format("source {} is no vertex of {}", source, n));
+  const SourceSet set(sources, n);
   require(depth.size() == n && parent.size() == n,
           fmt::format("{} depths and {} parents for {} vertices", depth.size(), parent.size(), n));
-  const BfsRules rules{graph, source, depth, parent, end_of(depth, limits)};
-  if (std::string message = rules.check_source(); !message.empty()) return {false, message};
+  const BfsRules rules{graph, set, depth, parent, end_of(depth, limits)};
+  for (const Vertex source : set) {
+    if (std::string message = rules.check_source(source); !message.empty()) return {false, message};
+  }
   return first_failure(n, pool,
                        [&](std::uint64_t v) { return rules.check(static_cast<Vertex>(v)); });
 }

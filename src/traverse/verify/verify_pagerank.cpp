@@ -81,18 +81,21 @@ double push(const graph::Graph& graph, const Shares& shares, std::span<const dou
 }  // namespace
 
 double pagerank_bound(const PageRankOptions& options, const PageRankResult& result) {
-  const bool is_wide =
-      options.weighted || needs_double_precision(options.damping, options.tolerance);
+  const bool is_wide = options.weighted || options.has_vectors() ||
+                       needs_double_precision(options.damping, options.tolerance);
   const double rounding = is_wide ? 1e-12 : 1e-6;
   return (result.converged ? options.tolerance : result.residual) + rounding;
 }
 
 Verdict verify_pagerank(const graph::Graph& graph, double damping, std::span<const double> ranks,
                         double bound, exec::ThreadPool& pool, bool weighted,
-                        std::span<const double> personalization) {
+                        std::span<const double> personalization,
+                        std::span<const double> dangling_shares) {
   const std::uint64_t n = graph.vertices;
   require(personalization.empty() || personalization.size() == n,
           fmt::format("{} numbers of personalization for {} vertices", personalization.size(), n));
+  require(dangling_shares.empty() || dangling_shares.size() == n,
+          fmt::format("{} numbers of dangling for {} vertices", dangling_shares.size(), n));
   require(!weighted || graph.weight_type != graph::WeightType::none || graph.edges() == 0,
           "weighted ranks are checked against weights");
   require(ranks.size() == n, fmt::format("{} ranks for {} vertices", ranks.size(), n));
@@ -118,12 +121,13 @@ Verdict verify_pagerank(const graph::Graph& graph, double damping, std::span<con
     for (std::uint64_t v = begin; v < end; ++v) arrived[v] = 0.0;
   });
   const double dangling = push(graph, Shares(graph, weighted), ranks, arrived, pool);
-  const double restarting = 1.0 - damping + damping * dangling;
   const double all = std::reduce(personalization.begin(), personalization.end());
+  const double all_dangling = std::reduce(dangling_shares.begin(), dangling_shares.end());
   const auto after = [&](std::uint64_t v) {
-    const double share =
+    const double anew =
         personalization.empty() ? 1.0 / static_cast<double>(n) : personalization[v] / all;
-    return restarting * share + damping * arrived[v];
+    const double left = dangling_shares.empty() ? anew : dangling_shares[v] / all_dangling;
+    return (1.0 - damping) * anew + damping * (dangling * left + arrived[v]);
   };
   const auto change = [&](std::uint64_t v) { return std::abs(after(v) - ranks[v]); };
   const double total = parallel_sum(n, pool, [&](std::uint64_t begin, std::uint64_t end) {

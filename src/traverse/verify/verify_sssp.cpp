@@ -16,6 +16,7 @@
 #include "warren/traverse/sssp.hpp"
 #include "warren/traverse/verify.hpp"
 
+#include "traverse/verify/source_set.hpp"
 #include "traverse/verify/verify_first.hpp"
 
 namespace warren::traverse {
@@ -27,7 +28,7 @@ constexpr std::uint64_t kVerifyGrain = 4096;
 template <class Distance, class Weight>
 struct SsspRules {
   const graph::Graph& graph;
-  Vertex source;
+  const SourceSet& sources;
   std::span<const Distance> distance;
   std::span<const Weight> weights;
   Distance unreached;
@@ -96,13 +97,13 @@ struct SsspRules {
   void follow(std::vector<std::uint8_t>& is_attained) const {
     std::vector<Vertex> waiting;
     for (Vertex v = 0; v < graph.vertices; ++v) {
-      if (is_attained[v] != 0 || v == source) waiting.push_back(v);
+      if (is_attained[v] != 0 || sources.has(v)) waiting.push_back(v);
     }
     while (!waiting.empty()) {
       const Vertex u = waiting.back();
       waiting.pop_back();
       for_edges(u, [&](EdgeOffset e, Vertex v) {
-        if (is_attained[v] != 0 || v == source || offer(u, e) != distance[v]) return;
+        if (is_attained[v] != 0 || sources.has(v) || offer(u, e) != distance[v]) return;
         is_attained[v] = 1;
         waiting.push_back(v);
       });
@@ -111,9 +112,9 @@ struct SsspRules {
 
   [[nodiscard]] Verdict check(exec::ThreadPool& pool) const {
     const std::uint64_t n = graph.vertices;
-    require(source < n, fmt::format("source {} is no vertex of {}", source, n));
     require(distance.size() == n, fmt::format("{} distances for {} vertices", distance.size(), n));
-    if (distance[source] != Distance{0}) {
+    for (const Vertex source : sources) {
+      if (distance[source] == Distance{0}) continue;
       return {false, fmt::format("the source {} has distance {}; it should be 0", name(source),
                                  distance[source])};
     }
@@ -124,7 +125,7 @@ struct SsspRules {
     follow(is_attained);
     return first_failure(n, pool, [&](std::uint64_t i) -> std::string {
       const auto v = static_cast<Vertex>(i);
-      if (!reached(v) || v == source || is_attained[v] != 0) return {};
+      if (!reached(v) || sources.has(v) || is_attained[v] != 0) return {};
       return fmt::format("vertex {} has distance {}, which no path from the source attains",
                          name(v), distance[v]);
     });
@@ -133,22 +134,25 @@ struct SsspRules {
 
 }  // namespace
 
-Verdict verify_sssp(const graph::Graph& graph, Vertex source,
+Verdict verify_sssp(const graph::Graph& graph, std::span<const Vertex> sources,
                     std::span<const std::uint64_t> distance, exec::ThreadPool& pool,
                     const SsspLimits& limits) {
   require(graph.weight_type == graph::WeightType::int32 || graph.edges() == 0,
           "integer distances need integer weights");
+  const SourceSet set(sources, graph.vertices);
   return SsspRules<std::uint64_t, std::int32_t>{
-      graph, source, distance, graph.weights_int.span(), kUnreachedDistance, limits}
+      graph, set, distance, graph.weights_int.span(), kUnreachedDistance, limits}
       .check(pool);
 }
 
-Verdict verify_sssp(const graph::Graph& graph, Vertex source, std::span<const double> distance,
-                    exec::ThreadPool& pool, const SsspLimits& limits) {
+Verdict verify_sssp(const graph::Graph& graph, std::span<const Vertex> sources,
+                    std::span<const double> distance, exec::ThreadPool& pool,
+                    const SsspLimits& limits) {
   require(graph.weight_type == graph::WeightType::float32 || graph.edges() == 0,
           "real distances are checked against real weights");
+  const SourceSet set(sources, graph.vertices);
   return SsspRules<double, float>{
-      graph, source, distance, graph.weights_float.span(), std::numeric_limits<double>::infinity(),
+      graph, set, distance, graph.weights_float.span(), std::numeric_limits<double>::infinity(),
       limits}
       .check(pool);
 }
