@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/stop.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/exec/memory.hpp"
 #include "warren/graph/edge_file.hpp"
@@ -189,7 +190,7 @@ BfsResult streamed_bfs(const Graph& graph, const std::vector<Vertex>& sources,
   if (options.levels) all.levels = std::move(last.levels);
   if (options.figures) {
     all.figures.sum_depth = last.sum_depth;
-    all.figures.traversed_edges = traverse::streamed_input_edges(file, depth.span());
+    all.figures.traversed_edges = traverse::streamed_input_edges(file, depth.span(), check_stop);
   }
   if (options.run.verify) {
     verify(options.session, all.info, [&](exec::ThreadPool& pool) {
