@@ -169,26 +169,14 @@ void EdgeFile::read_table() {
       }
       place.offset = section.offset;
       place.bytes = bytes;
-      place.checksums.resize(wgr::blocks(bytes));
-      if (!place.checksums.empty())  // Without edges there is no block.
-        std::memcpy(place.checksums.data(),
-                    mapped->data() + header.checksums_offset + section.first_checksum * 4,
-                    place.checksums.size() * 4);
+      place.checksums = wgr::checksums_of(*mapped, header, section);
       return place;
     }
     if (name != nullptr)
       throw InputError(fmt::format("{}: there is no section '{}'; get the file anew", path, name));
     return place;
   };
-  for (const wgr::Section& section : sections) {
-    if (section.required != 0 &&
-        (section.kind < 1 || section.kind > static_cast<std::uint32_t>(wgr::kLastKind))) {
-      throw InputError(
-          fmt::format("{}: section {} is of a kind that this program does not know, "
-                      "and needed; use a newer warren",
-                      path, wgr::name_of(section)));
-    }
-  }
+  wgr::refuse_unknown(path, sections);
   constexpr std::uint64_t kMostEdges = std::uint64_t{1} << 60;
   if (edges_ > kMostEdges) mapped->fail(32, fmt::format("{} edges; no file has so many", edges_));
   offsets_ = find(wgr::SectionKind::offsets, (header.vertices + 1) * sizeof(EdgeOffset), "offsets");

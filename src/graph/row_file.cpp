@@ -5,7 +5,6 @@
 #include "warren/graph/row_file.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 #include <utility>
 
@@ -24,18 +23,6 @@ namespace wgr = io::wgr;
 constexpr std::uint64_t kCheckedRows = std::uint64_t{1} << 13;
 constexpr std::uint64_t kCheckedOffsets = std::uint64_t{1} << 16;
 
-void refuse_unknown(const std::string& path, std::span<const wgr::Section> sections) {
-  for (const wgr::Section& section : sections) {
-    if (section.required != 0 &&
-        (section.kind < 1 || section.kind > static_cast<std::uint32_t>(wgr::kLastKind))) {
-      throw InputError(
-          fmt::format("{}: section {} is of a kind that this program does not know, and needed; "
-                      "use a newer warren",
-                      path, wgr::name_of(section)));
-    }
-  }
-}
-
 const wgr::Section* find_section(std::span<const wgr::Section> sections, wgr::SectionKind kind) {
   const auto found = std::ranges::find_if(sections, [&](const wgr::Section& section) {
     return section.kind == static_cast<std::uint32_t>(kind);
@@ -53,7 +40,7 @@ RowFile::RowFile(const std::string& path, bool reads_weights)
           path + ": its neighbour lists are compressed, and are not read by ranges");
   require((header.flags & wgr::rows_sorted) != 0,
           path + ": the file does not say that the neighbours of a vertex ascend");
-  refuse_unknown(path, sections);
+  wgr::refuse_unknown(path, sections);
   mark_ = {header.vertices, header.edges, header.file_bytes, header.header_crc,
            header.checksums_crc};
   may_have_self_loops_ = (header.flags & wgr::no_self_loops) == 0;
@@ -78,11 +65,7 @@ RowFile::RowFile(const std::string& path, bool reads_weights)
                   fmt::format("section {} has {} bytes; {} elements of {} bytes would be right",
                               wgr::name_of(*section), section->bytes, count, sizeof(T)));
     }
-    place.checksums.resize(wgr::blocks(place.bytes));
-    if (!place.checksums.empty())
-      std::memcpy(place.checksums.data(),
-                  file_->data() + header.checksums_offset + section->first_checksum * 4,
-                  place.checksums.size() * 4);
+    place.checksums = wgr::checksums_of(*file_, header, *section);
     auto* const data = reinterpret_cast<T*>(const_cast<char*>(file_->data() + section->offset));
     array = memory::HostArray<T>(data, count, file_);
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shards of a file of which no rank reads all. In-edges of a directed graph are turned round by
 // those who have them as out-edges, and exchanged twice: their ends, which make the offsets, then
-// they themselves. Only a stretch of them is on its way at a time.
+// they themselves. Only a part of them is on its way at a time.
 #include <algorithm>
 #include <type_traits>
 #include <utility>

@@ -186,7 +186,7 @@ TEST(RowShardCuda, EqualsTheShardOfTheWholeGraph) {
   check_all(exec::DeviceKind::cuda);
 }
 
-/// So many edges that in-edges come in several stretches, and sections have several blocks.
+/// So many edges that in-edges come in several rounds, and sections have several blocks.
 TEST(RowShard, ExchangesManyEdges) {
   std::mt19937 random(3);
   Shape shape{"many", 5000, {}};

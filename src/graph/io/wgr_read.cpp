@@ -50,15 +50,7 @@ class Sections {
  public:
   Sections(std::shared_ptr<MappedFile> file, std::vector<Section> sections)
       : file_(std::move(file)), sections_(std::move(sections)) {
-    for (const Section& section : sections_) {
-      if (section.required != 0 &&
-          (section.kind < 1 || section.kind > static_cast<std::uint32_t>(wgr::kLastKind))) {
-        throw InputError(
-            fmt::format("{}: section {} is of a kind that this program does not know, and "
-                        "needed; use a newer warren",
-                        file_->path(), name_of(section)));
-      }
-    }
+    wgr::refuse_unknown(file_->path(), sections_);
   }
 
   /// The array of a section, which must have `wanted` elements where that is said; nothing if there

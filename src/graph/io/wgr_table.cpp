@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "warren/core/error.hpp"
 #include "warren/files/checksum.hpp"
 #include "warren/files/number.hpp"
 
@@ -91,6 +92,28 @@ std::vector<Section> read_sections(const MappedFile& file, const Header& header)
     }
   }
   return sections;
+}
+
+void refuse_unknown(const std::string& path, std::span<const Section> sections) {
+  for (const Section& section : sections) {
+    if (section.required == 0 ||
+        (section.kind >= 1 && section.kind <= static_cast<std::uint32_t>(kLastKind)))
+      continue;
+    throw InputError(
+        fmt::format("{}: section {} is of a kind that this program does not know, and needed; use "
+                    "a newer warren",
+                    path, name_of(section)));
+  }
+}
+
+std::vector<std::uint32_t> checksums_of(const MappedFile& file, const Header& header,
+                                        const Section& section) {
+  std::vector<std::uint32_t> checksums(wgr::blocks(section.bytes));
+  if (!checksums.empty())  // Of an empty section there is no block.
+    std::memcpy(checksums.data(),
+                file.data() + header.checksums_offset + section.first_checksum * 4,
+                checksums.size() * 4);
+  return checksums;
 }
 
 }  // namespace warren::graph::io::wgr

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,10 @@ namespace warren::graph::io::wgr {
 /// Sections and checksums lie in the file. Throws InputError.
 [[nodiscard]] std::vector<Section> read_sections(const files::MappedFile& file,
                                                  const Header& header);
+/// Throws InputError for a section that is needed and of a kind that this program does not know.
+void refuse_unknown(const std::string& path, std::span<const Section> sections);
+/// Of a section's blocks, in order.
+[[nodiscard]] std::vector<std::uint32_t> checksums_of(const files::MappedFile& file,
+                                                      const Header& header, const Section& section);
 
 }  // namespace warren::graph::io::wgr
