@@ -127,6 +127,29 @@ TYPED_TEST_P(ScheduleTest, InSlicesOfTime) {
   EXPECT_GT(this->most_rounds, 2u);
 }
 
+/// The others' slices are over before the rank with the tasks has begun: it runs some all the same.
+TYPED_TEST_P(ScheduleTest, ARankThatBeginsAfterTheSlice) {
+  using Worker = std::conditional_t<kIsCuda<TypeParam>, exec::Warp, exec::Serial>;
+  for (TeamOptions team_options : testing_support::teams<TypeParam>()) {
+    if (team_options.ranks > 4) continue;
+    SCOPED_TRACE(name_of(team_options));
+    team_options.slice_nanoseconds = 1;
+    QueueOptions options = this->small_options();
+    options.threads_per_processor = threads_per_processor<LateFunction>();
+    team::run_team(team_options, [&](Team& team) {
+      const exec::Stream stream(team.device());
+      TaskQueue<LateFunction::Task> queue(team, options);
+      const LateFunction function{20, team.rank() + 1 == team.size(), team.rank(), 1'000'000};
+      const QueueReport report = schedule::run<TypeParam, Worker>(team, stream, queue, function);
+      if (team.rank() == 0) {
+        EXPECT_EQ(report.tasks, 20u);
+        EXPECT_LE(report.rounds, 22u);  // The seeds, a task each, the end.
+      }
+      team.barrier();
+    });
+  }
+}
+
 /// Ranks that cannot address each other's memory: the host carries their tasks.
 TYPED_TEST_P(ScheduleTest, RanksApart) {
   using Function = TreeOn<OwnRows>;
@@ -563,8 +586,8 @@ TYPED_TEST_P(ScheduleTest, RandomRunsWithPauses) {
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(ScheduleTest, RunsEveryTaskOnce, InRounds, InSlicesOfTime, RanksApart,
-                            WithoutAnyTask, FullRingsLoseNothing, MoreSeedsThanRoom,
+REGISTER_TYPED_TEST_SUITE_P(ScheduleTest, RunsEveryTaskOnce, InRounds, InSlicesOfTime,
+                            ARankThatBeginsAfterTheSlice, RanksApart, WithoutAnyTask, FullRingsLoseNothing, MoreSeedsThanRoom,
                             OneCallThatPushesMoreThanRoom, Priorities, WorkersHoldWhatTheyFind,
                             GatheredMessages, GatheringSendsFewerMessages,
                             FewMessagesOfABusyRankAreSent, SpilledTasksHaveTheirTurn,

@@ -169,6 +169,34 @@ struct HeldTree : TreeFunction {
   }
 };
 
+/// The last rank has all tasks, each of which pushes the next, and its workers begin late.
+struct LateFunction {
+  using Task = std::uint64_t;
+  std::uint64_t tasks = 0;
+  bool is_last = false;
+  int rank = 0;
+  std::uint64_t late_nanoseconds = 0;
+
+  [[nodiscard]] WARREN_HD std::uint64_t seeds() const { return is_last ? 1 : 0; }
+  template <class W, class C>
+  WARREN_HD void seed(const W& worker, C& context, std::uint64_t) const {
+    context.push(worker, worker.lane() == 0, rank, tasks - 1);
+  }
+  template <class W, class C>
+  WARREN_HD void begin(const W&, C&) const {
+    const std::uint64_t begin = exec::clock_nanoseconds();
+    while (is_last && exec::clock_nanoseconds() - begin < late_nanoseconds) exec::back_off();
+  }
+  template <class W, class C>
+  WARREN_HD bool flush(const W&, C&) const {
+    return false;
+  }
+  template <class W, class C>
+  WARREN_HD void operator()(const W& worker, C& context, bool active, const Task& left) const {
+    context.push(worker, active && left > 0, rank, left - 1);
+  }
+};
+
 /// Each rank has a pot of jobs that only the idle function hands out; a job goes once around.
 struct PotFunction {
   using Task = std::uint64_t;

@@ -56,7 +56,7 @@ class WorkerLoop {
     if (keeps_time() && worker_.lane() == 0)
       exec::atomic_store(mine_.slice_end, exec::clock_nanoseconds() + table_.slice_nanoseconds);
     for (std::uint32_t turn = 1;; ++turn) {
-      if (read_signal(turn) != Signal::run) break;
+      if (leaves(read_signal(turn), turn)) break;
       if (fetch_and_run(turn)) {
         if (idle_since != 0) end_idling(idle_since);
         idle_turns_ = 0;
@@ -139,6 +139,13 @@ class WorkerLoop {
         signal = exec::atomic_load<Order::acquire, Scope::system>(mine_.signal);
     }
     return static_cast<Signal>(worker_.broadcast(signal, 0));
+  }
+
+  /// A slice of time may be over before a rank's kernel has begun. Its workers look for tasks once
+  /// all the same: where that rank has all of them, a run whose slices are short would never end.
+  [[nodiscard]] WARREN_HD bool leaves(Signal signal, std::uint32_t turn) const {
+    const bool has_just_begun = turn == 1 && table_.slice_nanoseconds != 0;
+    return signal != Signal::run && !(signal == Signal::pause && has_just_begun);
   }
 
   /// What other ranks sent comes first; without priorities, what most wait for. One call of the
