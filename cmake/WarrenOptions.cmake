@@ -60,6 +60,8 @@ else()
 endif()
 
 add_library(warren_settings INTERFACE)
+# Headers that floors, the program and the tests share, and that are not installed.
+target_include_directories(warren_settings INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/internal>)
 target_compile_options(warren_settings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra --expt-relaxed-constexpr --extended-lambda>)

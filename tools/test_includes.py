@@ -50,6 +50,18 @@ class Includes(unittest.TestCase):
         found = self.faults(include__warren__exec__b_hpp='#include "exec/own.hpp"\n', src__exec__own_hpp="")
         self.assertEqual(found, ["include/warren/exec/b.hpp: src/exec/own.hpp is a private header of exec"])
 
+    def test_a_header_that_is_not_installed(self):
+        found = self.faults(internal__warren__core__i_hpp="", include__warren__exec__b_hpp='#include "warren/core/i.hpp"\n')
+        self.assertEqual(found, ["include/warren/exec/b.hpp: internal/warren/core/i.hpp is not installed"])
+        self.assertEqual(self.faults(internal__warren__core__i_hpp="", src__team__c_cpp='#include "warren/core/i.hpp"\n'), [])
+        self.assertEqual(self.faults(internal__warren__core__a_hpp=""), ["internal/warren/core/a.hpp: an installed header has that name"])
+        self.assertEqual(self.faults(internal__warren__exec__i_hpp='#include "exec/own.hpp"\n'), ["internal/warren/exec/i.hpp: src/exec/own.hpp is a private header of exec"])
+
+    def test_the_headers_of_whole_floors(self):
+        self.assertEqual(self.faults(include__warren__exec_hpp='#include "warren/exec/b.hpp"\n'), [])
+        self.assertEqual(self.faults(include__warren__core_hpp='#include "warren/exec/b.hpp"\n'),
+                         ["include/warren/core.hpp: include/warren/exec/b.hpp is of exec, which is not below core"])
+
     def test_however_it_is_written(self):
         for line in ('#include "../exec/own.hpp"', '#  include "exec/own.hpp"', '#include"exec/own.hpp"', "#include <exec/own.hpp>"):
             self.assertEqual(self.faults(src__team__c_cpp=line), ["src/team/c.cpp: src/exec/own.hpp is a private header of exec"], line)

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "warren/baselines/pattern_bfs.hpp"
 #include "warren/core/error.hpp"
 #include "warren/exec/managed.hpp"
 #include "warren/traverse/bfs.hpp"
-#include "warren/traverse/pattern_bfs.hpp"
 
 #include "api/measured.hpp"
 
@@ -41,11 +41,11 @@ class PatternRank {
 
   [[nodiscard]] PatternsResult run() {
     {
-      traverse::PatternBfs bfs(team_, shard_);
+      baselines::PatternBfs bfs(team_, shard_);
       result_.sequential_rate = bfs.sequential_rate();
-      pattern(bfs, "strided", traverse::AccessPattern::strided);
-      pattern(bfs, "merged", traverse::AccessPattern::merged);
-      pattern(bfs, "merged and aligned", traverse::AccessPattern::aligned);
+      pattern(bfs, "strided", baselines::AccessPattern::strided);
+      pattern(bfs, "merged", baselines::AccessPattern::merged);
+      pattern(bfs, "merged and aligned", baselines::AccessPattern::aligned);
     }
     managed();
     warrens("push in address order", false);
@@ -54,8 +54,8 @@ class PatternRank {
   }
 
  private:
-  void pattern(traverse::PatternBfs& bfs, const std::string& name,
-               traverse::AccessPattern pattern) {
+  void pattern(baselines::PatternBfs& bfs, const std::string& name,
+               baselines::AccessPattern pattern) {
     PatternFigures figures;
     figures.has_requests = true;
     (void)bfs.run(sources_.front(), pattern, false);
@@ -73,12 +73,12 @@ class PatternRank {
   void managed() {
     result_.left_out = why_not_managed(team_.device(), shard_.edges * sizeof(Vertex));
     if (!result_.left_out.empty()) return;
-    traverse::PatternBfs bfs(team_, shard_, traverse::ListMemory::managed);
+    baselines::PatternBfs bfs(team_, shard_, baselines::ListMemory::managed);
     PatternFigures figures;
     figures.has_pages = true;
-    (void)bfs.run(sources_.front(), traverse::AccessPattern::aligned, false);
+    (void)bfs.run(sources_.front(), baselines::AccessPattern::aligned, false);
     for (const Vertex source : sources_) {
-      figures.seconds.push_back(bfs.run(source, traverse::AccessPattern::aligned, false).seconds);
+      figures.seconds.push_back(bfs.run(source, baselines::AccessPattern::aligned, false).seconds);
       figures.bytes += static_cast<double>(bfs.bytes_in_blocks(kPageBytes)) * part_;
     }
     add("managed", std::move(figures));

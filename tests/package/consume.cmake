@@ -12,5 +12,6 @@ execute_process(COMMAND ${CMAKE_COMMAND} -S ${consumer} -B ${work}/consumer -G $
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${work}/consumer --config ${config}
   COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND ${work}/consumer/search COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND ${work}/consumer/calls COMMAND_ERROR_IS_FATAL ANY)
+foreach(program exec team memory graph schedule sparse sample learn search calls)
+  execute_process(COMMAND ${work}/consumer/${program} COMMAND_ERROR_IS_FATAL ANY)
+endforeach()

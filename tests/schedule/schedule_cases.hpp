@@ -587,11 +587,12 @@ TYPED_TEST_P(ScheduleTest, RandomRunsWithPauses) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(ScheduleTest, RunsEveryTaskOnce, InRounds, InSlicesOfTime,
-                            ARankThatBeginsAfterTheSlice, RanksApart, WithoutAnyTask, FullRingsLoseNothing, MoreSeedsThanRoom,
-                            OneCallThatPushesMoreThanRoom, Priorities, WorkersHoldWhatTheyFind,
-                            GatheredMessages, GatheringSendsFewerMessages,
-                            FewMessagesOfABusyRankAreSent, SpilledTasksHaveTheirTurn,
-                            TheIdleFunctionMakesWork, WhatTheIdleFunctionHoldsIsNotLost,
-                            APushToNoRankIsNamed, OptionsThatCannotBe, RandomRunsWithPauses);
+                            ARankThatBeginsAfterTheSlice, RanksApart, WithoutAnyTask,
+                            FullRingsLoseNothing, MoreSeedsThanRoom, OneCallThatPushesMoreThanRoom,
+                            Priorities, WorkersHoldWhatTheyFind, GatheredMessages,
+                            GatheringSendsFewerMessages, FewMessagesOfABusyRankAreSent,
+                            SpilledTasksHaveTheirTurn, TheIdleFunctionMakesWork,
+                            WhatTheIdleFunctionHoldsIsNotLost, APushToNoRankIsNamed,
+                            OptionsThatCannotBe, RandomRunsWithPauses);
 
 }  // namespace warren::schedule

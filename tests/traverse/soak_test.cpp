@@ -5,12 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include "warren/baselines/pattern_bfs.hpp"
 #include "warren/traverse/asynchronous.hpp"
 #include "warren/traverse/bfs.hpp"
 #include "warren/traverse/components.hpp"
 #include "warren/traverse/many_source_bfs.hpp"
 #include "warren/traverse/pagerank.hpp"
-#include "warren/traverse/pattern_bfs.hpp"
 #include "warren/traverse/sssp.hpp"
 
 #include "reference/traverse.hpp"
@@ -56,8 +56,8 @@ void run_all(const Case& the, const graph::ShardSource& source, int ranks) {
     (void)components.run();
     EXPECT_EQ(components.all_labels(), the.label);
     if (ranks == 1) {
-      traverse::PatternBfs pattern(team, shard);
-      (void)pattern.run(the.kFrom, traverse::AccessPattern::aligned, false);
+      baselines::PatternBfs pattern(team, shard);
+      (void)pattern.run(the.kFrom, baselines::AccessPattern::aligned, false);
       EXPECT_EQ(pattern.depth(), the.depth);
     }
     EXPECT_TRUE(traverse::PageRank(team, shard, {.max_iterations = 1000}).run().converged);

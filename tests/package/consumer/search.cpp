@@ -5,12 +5,8 @@
 #include <iostream>
 #include <utility>
 
-#include "warren/exec/thread_pool.hpp"
-#include "warren/graph/builder.hpp"
-#include "warren/graph/generate.hpp"
-#include "warren/graph/shard.hpp"
-#include "warren/team/team.hpp"
-#include "warren/traverse/bfs.hpp"
+#include "warren/graph.hpp"
+#include "warren/traverse.hpp"
 
 int main() {
   using namespace warren;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host side of BFS by access pattern.
-#include "warren/traverse/pattern_bfs.hpp"
+#include "warren/baselines/pattern_bfs.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include "warren/memory/buffer.hpp"
 #include "warren/memory/managed_buffer.hpp"
 
-#include "traverse/bfs/pattern_bfs_program.hpp"
+#include "baselines/pattern_bfs_program.hpp"
 
-namespace warren::traverse {
+namespace warren::baselines {
 
 class PatternBfsMemory {
  public:
@@ -103,4 +103,4 @@ std::uint64_t PatternBfs::bytes_in_blocks(std::uint64_t block) const {
   return blocks * block;
 }
 
-}  // namespace warren::traverse
+}  // namespace warren::baselines

@@ -2,10 +2,10 @@
 // BFS by access pattern as a step program: a step is a level.
 #pragma once
 
+#include "warren/baselines/pattern_bfs.hpp"
 #include "warren/team/program.hpp"
-#include "warren/traverse/pattern_bfs.hpp"
 
-namespace warren::traverse {
+namespace warren::baselines {
 
 struct PatternBfsState {
   std::uint32_t level = 0;  ///< Of the vertices that push; with `started`.
@@ -205,4 +205,4 @@ void PatternBfsRun<Backend>::read(team::Team& team, const exec::Stream& stream,
 extern template struct PatternBfsRun<exec::Cuda>;
 #endif
 
-}  // namespace warren::traverse
+}  // namespace warren::baselines

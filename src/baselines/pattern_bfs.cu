@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // BFS by access pattern on GPUs.
-#include "traverse/bfs/pattern_bfs_program.hpp"
+#include "baselines/pattern_bfs_program.hpp"
 
-namespace warren::traverse {
+namespace warren::baselines {
 template struct PatternBfsRun<exec::Cuda>;
-}  // namespace warren::traverse
+}  // namespace warren::baselines

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The access patterns find the same depths, and their requests are those that can be told from the
 // lists.
-#include "warren/traverse/pattern_bfs.hpp"
+#include "warren/baselines/pattern_bfs.hpp"
 
 #include <set>
 
@@ -15,8 +15,8 @@
 namespace warren {
 namespace {
 
-using traverse::AccessPattern;
-using traverse::ListMemory;
+using baselines::AccessPattern;
+using baselines::ListMemory;
 
 constexpr AccessPattern kPatterns[] = {AccessPattern::strided, AccessPattern::merged,
                                        AccessPattern::aligned};
@@ -30,7 +30,7 @@ void check(const team::TeamOptions& options, const fixtures::Named& named,
   team::run_team(options, [&](team::Team& team) {
     const graph::Shard shard =
         graph::make_shard(team, source, {graph::EdgesPlacement::host, std::uint64_t{0}});
-    traverse::PatternBfs bfs(team, shard, lists);
+    baselines::PatternBfs bfs(team, shard, lists);
     std::uint64_t reached = 0, edges = 0;
     for (Vertex v = 0; v < named.graph.vertices; ++v) {
       if (expected[v] == kNoVertex) continue;
@@ -81,7 +81,7 @@ TEST(PatternBfs, CountsTheBlocksOfTheListsThatWereRead) {
     const graph::ShardSource source = fixtures::shard_source(named.graph, 1);
     team::run_team({}, [&](team::Team& team) {
       const graph::Shard shard = graph::make_shard(team, source);
-      traverse::PatternBfs bfs(team, shard);
+      baselines::PatternBfs bfs(team, shard);
       (void)bfs.run(0, AccessPattern::merged, false);
       const std::vector<Vertex> depths = bfs.depth();
       for (const std::uint64_t block : {4u, 32u, 128u, 4096u})
@@ -96,7 +96,7 @@ TEST(PatternBfs, CachedListsAreInNoBlock) {
   team::run_team({}, [&](team::Team& team) {
     const graph::Shard shard =
         graph::make_shard(team, source, {graph::EdgesPlacement::host, std::uint64_t{1} << 20});
-    traverse::PatternBfs bfs(team, shard);
+    baselines::PatternBfs bfs(team, shard);
     (void)bfs.run(0, AccessPattern::merged, false);
     EXPECT_EQ(bfs.bytes_in_blocks(32), 0u);
   });
@@ -106,7 +106,7 @@ TEST(PatternBfs, ManagedListsNeedAGpu) {
   const graph::ShardSource source = fixtures::shard_source(fixtures::path(10), 1);
   team::run_team({}, [&](team::Team& team) {
     const graph::Shard shard = graph::make_shard(team, source);
-    EXPECT_THROW(traverse::PatternBfs(team, shard, ListMemory::managed), UsageError);
+    EXPECT_THROW(baselines::PatternBfs(team, shard, ListMemory::managed), UsageError);
   });
 }
 
@@ -114,7 +114,7 @@ TEST(PatternBfs, RefusesTeamsAndWhatIsNoSource) {
   const graph::ShardSource source = fixtures::shard_source(fixtures::path(10), 1);
   team::run_team({}, [&](team::Team& team) {
     const graph::Shard shard = graph::make_shard(team, source);
-    traverse::PatternBfs bfs(team, shard);
+    baselines::PatternBfs bfs(team, shard);
     EXPECT_THROW((void)bfs.run(10, AccessPattern::merged, false), UsageError);
     EXPECT_GE(bfs.sequential_rate(), 0.0);
   });
@@ -124,7 +124,7 @@ TEST(PatternBfs, RefusesTeamsAndWhatIsNoSource) {
   EXPECT_THROW(team::run_team(two,
                               [&](team::Team& team) {
                                 const graph::Shard shard = graph::make_shard(team, halves);
-                                traverse::PatternBfs bfs(team, shard);
+                                baselines::PatternBfs bfs(team, shard);
                               }),
                UsageError);
 }
@@ -138,7 +138,7 @@ TEST(PatternBfsCuda, CountsTheRequestsOfAStar) {
   team::run_team(options, [&](team::Team& team) {
     const graph::Shard shard =
         graph::make_shard(team, source, {graph::EdgesPlacement::host, std::uint64_t{0}});
-    traverse::PatternBfs bfs(team, shard);
+    baselines::PatternBfs bfs(team, shard);
     for (const AccessPattern pattern : {AccessPattern::merged, AccessPattern::aligned}) {
       const auto result = bfs.run(0, pattern, true);
       EXPECT_EQ(result.requests, (std::array<std::uint64_t, 4>{0, 0, 0, 32}));

@@ -12,7 +12,7 @@
 #include "warren/graph/shard.hpp"
 #include "warren/team/team.hpp"
 
-namespace warren::traverse {
+namespace warren::baselines {
 
 /// How threads share out neighbour lists (Min et al.: EMOGI: Efficient Memory-access for
 /// Out-of-memory Graph-traversal in GPUs, VLDB 2020, section 4).
@@ -79,4 +79,4 @@ class PatternBfs {
   std::unique_ptr<PatternBfsMemory> memory_;
 };
 
-}  // namespace warren::traverse
+}  // namespace warren::baselines
