@@ -39,12 +39,13 @@ std::vector<double> times_of(int repeat, const std::function<void()>& call) {
   return seconds;
 }
 
-nlohmann::json measure(const std::string& name, DeviceKind kind, int repeat) {
+nlohmann::json measure(const std::string& name, DeviceKind kind, int threads, int repeat) {
+  const Session session({.device = kind, .threads = threads});
   const Graph graph = read(name);
   std::vector<double> inside;
   BfsResult found;
   const std::vector<double> calls = times_of(repeat, [&] {
-    found = bfs(graph, {.source = 0, .device = kind, .devices = 1});
+    found = bfs(graph, {.source = 0, .device = kind, .devices = 1, .session = session});
     inside.push_back(found.info.seconds);
   });
   // The engine alone: the run and its results on the device, as the call has them.
@@ -80,9 +81,10 @@ int main(int argc, char** argv) {
   CLI::App app("What a call of the library adds to the engine, on small graphs");
   std::vector<std::string> graphs{"grid:4x4"};
   std::string device = "cpu", out;
-  int repeat = 2000;
+  int threads = 0, repeat = 2000;
   app.add_option("graphs", graphs, "Generators or files (grid:4x4)");
   app.add_option("--device", device, "cpu or cuda")->check(CLI::IsMember({"cpu", "cuda"}));
+  app.add_option("--threads", threads, "Of the CPU, of the call and of the engine (all)");
   app.add_option("--repeat", repeat, "Calls (2000)")->check(CLI::PositiveNumber);
   app.add_option("--out", out, "A file for the results as JSON");
   CLI11_PARSE(app, argc, argv);
@@ -90,7 +92,7 @@ int main(int argc, char** argv) {
     const DeviceKind kind = device == "cuda" ? DeviceKind::cuda : DeviceKind::cpu;
     nlohmann::json rows = nlohmann::json::array();
     for (const std::string& name : graphs) {
-      rows.push_back(measure(name, kind, repeat));
+      rows.push_back(measure(name, kind, threads, repeat));
       const auto& row = rows.back();
       fmt::print("{}: a call {:.1f} us, the engine alone {:.1f} us\n", name,
                  row["call_seconds"].get<double>() * 1e6,

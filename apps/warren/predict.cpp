@@ -23,6 +23,7 @@ struct PredictCommand {
   std::string checkpoint;
   std::string output, scores, embeddings, pairs;
   bool no_labels = false;
+  bool exact_products = false;
   bool allow_changes = false;
 };
 
@@ -83,11 +84,12 @@ ExitStatus run_predict(const PredictCommand& options) {
   Session session("predict", options.common);
   tell_files(session, options, outputs);
   warn_without_effect(options.common, {"--repeat"}, "predict runs once");
+  if (!session.on_gpu()) warn_without_effect(options.common, {"--no-tf32"}, api::kForGpus);
   if (!has_changes) warn_without_effect(options.common, {"--allow-changes"}, kNothingDiffers);
   session.warn_of_seed(graph::parse_generator(options.dataset.graph.graph, 1).has_value() ||
                        options.dataset.graph.weights.starts_with("uniform") ||
                        is_drawn(options.dataset.method) || is_drawn(options.dataset.reorder));
-  const learn::TrainOptions train = api::predict_options(checkpoint);
+  const learn::TrainOptions train = api::predict_options(checkpoint, !options.exact_products);
   const bool has_labels = !is_of_links && !options.no_labels &&
                           api::has_labels(api::find_dataset(options.dataset.graph.graph));
   api::Needs needs = api::needs_of(train);
@@ -103,7 +105,7 @@ ExitStatus run_predict(const PredictCommand& options) {
                                 .has_labels = has_labels,
                                 .wants_embeddings = !is_of_links && !outputs.embeddings.empty()});
   });
-  api::PredictionReport report{session.ran(), train.model, outcome, data.normalize, is_of_links};
+  api::PredictionReport report = api::report_of(session.ran(), data, checkpoint, outcome);
   const api::PredictionFiles written = is_first_process() ? outputs : api::PredictionFiles{};
   if (is_of_links && !options.pairs.empty()) {
     const auto pairs = api::read_pairs(options.pairs, data.dataset.vertices,
@@ -146,6 +148,7 @@ void add_predict(CLI::App& program, Action& action) {
       .add_flag("--no-labels", options.no_labels,
                 "Do without the dataset's labels and splits, and tell no accuracy")
       ->excludes("--labels");
+  predict.add_flag("--no-tf32", options.exact_products, "GPUs: dense products in full float32");
   predict.add_flag("--allow-changes", options.allow_changes,
                    "Make inputs otherwise than for training, by --normalize, --symmetrize and the "
                    "like");

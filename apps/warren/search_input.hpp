@@ -75,7 +75,7 @@ template <class Command, class Options, class Result>
   input.describe(session, command);
   session.add(are_listed ? to_json(names, options, all) : to_json(names, options, first));
   if (session.prints()) {
-    if (are_listed) session.print("{}", to_text(names, all));
+    if (are_listed) session.print("{}", to_text(names, options, all));
     session.print("{} from {}{}\n", title, names.name_and_id(source_of(first)),
                   command.search.why_source());
     session.print("{}", to_text(names, options, first));

@@ -19,7 +19,7 @@ def grid(width: int, height: int, seed: int) -> scipy.sparse.csr_array:
 def main() -> None:
     matrix = grid(60, 40, seed=1)
     graph = warren.from_scipy(matrix, copy=False)  # The matrix's own arrays: nothing is copied, and nothing may be written.
-    with warren.Session(devices=2):
+    with warren.Session(device="cpu", devices=2):
         distance = graph.sssp(0).distance
     expected = dijkstra(matrix, indices=0)
     print(f"the farthest of {graph.num_vertices} crossings is {distance.max()} away; SciPy says {expected.max():.0f}")

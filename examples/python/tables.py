@@ -12,7 +12,7 @@ def main() -> None:
     print(f"in Rabbit order {graph.partition(4).cut_edges} of {graph.num_edges} edges cross between four parts, before {packages.partition(4).cut_edges}")
 
     features = np.random.default_rng(1).normal(size=(graph.num_vertices, 32)).astype(np.float32)
-    table = warren.Table(features, devices=2)
+    table = warren.Table(features, device="cpu", devices=2)
     batch = graph.sample([graph.vertex("python3"), graph.vertex("git")], fanouts=[5], seed=3)
     rows = table.gather(batch.vertices)
     hop = batch.layers[0]

@@ -13,6 +13,7 @@
 #include "warren/api/rows.hpp"
 #include "warren/api/run.hpp"
 #include "warren/api/sample.hpp"
+#include "warren/api/search_each.hpp"
 #include "warren/api/session.hpp"
 #include "warren/api/statistics.hpp"
 #include "warren/api/table.hpp"

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -17,6 +18,18 @@ nb::tuple volumes(const graph::MovedRows& rows) {
   return nb::make_tuple(rows.broadcast, rows.per_edge, rows.once, rows.fused, rows.cover);
 }
 
+/// Of a result whose arrays have gone to the caller: a report has none of them.
+template <class Options, class Result>
+nb::object report_without_arrays(const GraphHandle& graph, const Options& options,
+                                 const Result& result) {
+  return nb::cast(new Report(graph,
+                             [options, result](const VertexNames& names, bool is_json) {
+                               return is_json ? to_json(names.graph(), options, result)
+                                              : to_text(names.graph(), options, result);
+                             }),
+                  nb::rv_policy::take_ownership);
+}
+
 nb::tuple partition_of(const GraphHandle& graph, int parts, const std::string& method,
                        std::optional<std::uint64_t> seed, int workgroup, bool with_cover,
                        const Run& run) {
@@ -28,9 +41,11 @@ nb::tuple partition_of(const GraphHandle& graph, int parts, const std::string& m
   options.with_cover = with_cover;
   options.session = run.session;
   PartitionResult found = unlocked([&] { return partition(*graph, options); });
-  return nb::make_tuple(array_of(std::move(found.part)),
-                        array_of_vertices(std::move(found.new_id), graph->vertices()),
-                        array_of_counts(std::move(found.cuts)), found.cut_edges, found.halo_rows,
+  nb::object part = array_of(std::exchange(found.part, {}));
+  nb::object new_id = array_of_vertices(std::exchange(found.new_id, {}), graph->vertices());
+  nb::object cuts = array_of_counts(std::exchange(found.cuts, {}));
+  return nb::make_tuple(report_without_arrays(graph, options, found), std::move(part),
+                        std::move(new_id), std::move(cuts), found.cut_edges, found.halo_rows,
                         found.imbalance, volumes(found.volume), volumes(found.between),
                         found.seconds);
 }
@@ -46,9 +61,11 @@ nb::tuple reorder_of(const GraphHandle& graph, const std::string& order,
   nb::object turned = nb::none();
   if (found.graph)
     turned = nb::cast(new GraphHandle(std::move(*found.graph)), nb::rv_policy::take_ownership);
-  return nb::make_tuple(array_of_vertices(std::move(found.new_id), graph->vertices()),
-                        array_of_vertices(std::move(found.old_id), graph->vertices()), turned,
-                        found.seconds);
+  found.graph.reset();
+  nb::object new_id = array_of_vertices(std::exchange(found.new_id, {}), graph->vertices());
+  nb::object old_id = array_of_vertices(std::exchange(found.old_id, {}), graph->vertices());
+  return nb::make_tuple(report_without_arrays(graph, options, found), std::move(new_id),
+                        std::move(old_id), turned, found.seconds);
 }
 
 }  // namespace
@@ -63,7 +80,7 @@ void bind_partition(nb::module_& module) {
   module.def("reorder", &reorder_of, nb::arg("graph"), nb::arg("order"), nb::arg("seed").none(),
              nb::arg("with_graph"), nb::arg("run"),
              nb::sig("def reorder(graph: Graph, order: str, seed: int | None, with_graph: bool, "
-                     "run: Run) -> tuple[numpy.typing.NDArray[typing.Any], "
+                     "run: Run) -> tuple[Report, numpy.typing.NDArray[typing.Any], "
                      "numpy.typing.NDArray[typing.Any], Graph | None, float]"));
 }
 

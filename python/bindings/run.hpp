@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <nanobind/stl/string.h>
 
@@ -77,6 +79,19 @@ nb::object report_of(const GraphHandle& graph, const Options& options, const Res
                                  return to_text(names, options, result);
                                else
                                  return to_text(names, result);
+                             }),
+                  nb::rv_policy::take_ownership);
+}
+
+/// Of searches from several vertices, one after another.
+template <class Options, class Result>
+nb::object report_of(const GraphHandle& graph, const Options& options,
+                     const std::vector<Result>& each) {
+  return nb::cast(new Report(graph,
+                             [options, each](const VertexNames& names, bool is_json) {
+                               const std::span<const Result> all(each);
+                               return is_json ? to_json(names, options, all)
+                                              : to_text(names, options, all);
                              }),
                   nb::rv_policy::take_ownership);
 }

@@ -121,8 +121,10 @@ nb::tuple train_of(const Dataset& dataset, TrainOptions options, const nb::objec
 }
 
 nb::tuple predict_of(const Dataset& dataset, const Model& model, bool embeddings,
-                     const std::string& normalize, bool allow_changes, const Run& run) {
+                     const std::string& normalize, bool allow_changes, bool allow_tf32,
+                     const Run& run) {
   PredictOptions options;
+  options.allow_tf32 = allow_tf32;
   options.embeddings = embeddings;
   options.normalize = normalize;
   options.allow_changes = allow_changes;
@@ -135,7 +137,9 @@ nb::tuple predict_of(const Dataset& dataset, const Model& model, bool embeddings
   }
   return nb::make_tuple(array_of(std::move(found.scores)), found.columns,
                         array_of(std::move(found.labels)), array_of(std::move(found.embeddings)),
-                        accuracy, found.is_trained_on, found.warnings, info_of(found.info));
+                        accuracy, found.is_trained_on, found.warnings, info_of(found.info),
+                        api::to_json(*found.report),
+                        api::in_library_words(api::to_text(*found.report)));
 }
 
 /// Arrays of a row or several rows each, that keep the model alive.
@@ -271,9 +275,9 @@ void bind_train(nb::module_& module) {
              nb::sig("def train(dataset: Dataset, options: TrainOptions, "
                      "progress: typing.Any, run: Run) -> tuple[typing.Any, ...]"));
   module.def("predict", &predict_of, nb::arg("dataset"), nb::arg("model"), nb::arg("embeddings"),
-             nb::arg("normalize"), nb::arg("allow_changes"), nb::arg("run"),
+             nb::arg("normalize"), nb::arg("allow_changes"), nb::arg("allow_tf32"), nb::arg("run"),
              nb::sig("def predict(dataset: Dataset, model: Model, embeddings: bool, "
-                     "normalize: str, allow_changes: bool, run: Run) -> "
+                     "normalize: str, allow_changes: bool, allow_tf32: bool, run: Run) -> "
                      "tuple[typing.Any, ...]"));
 }
 

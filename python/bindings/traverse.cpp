@@ -3,13 +3,16 @@
 // as a tuple, the last of which says what the call ran on.
 #include "warren/api/traverse.hpp"
 
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include "warren/api/checks.hpp"
+#include "warren/api/search_each.hpp"
 
 #include "run.hpp"
 
@@ -56,6 +59,58 @@ nb::tuple sssp_of(const GraphHandle& graph, Vertex source, const Vertices& sourc
   return nb::make_tuple(report_of(graph, options, found), info_of(found.info),
                         found.is_integer ? told(found.distance) : told(found.real_distance),
                         found.reached);
+}
+
+/// What searches ran on: the last one's, in the time of all, with the first verdict that is bad.
+template <class Result>
+RunInfo info_of_all(const std::vector<Result>& each) {
+  RunInfo info = each.back().info;
+  info.seconds = 0.0;
+  for (const Result& result : each) info.seconds += result.info.seconds;
+  for (const Result& result : each) {
+    if (!result.info.verdict || result.info.verdict->correct) continue;
+    info.verdict = result.info.verdict;
+    break;
+  }
+  return info;
+}
+
+/// A number of each search.
+template <class Result, class Number>
+nb::object numbers_of(const std::vector<Result>& each, Number Result::*number) {
+  std::vector<std::uint64_t> numbers;
+  for (const Result& result : each) numbers.push_back(result.*number);
+  return array_of_counts(std::move(numbers));
+}
+
+/// Of rows of n values, one behind the other.
+nb::tuple bfs_from_each_of(const GraphHandle& graph, const Input<Vertex>& sources,
+                           std::optional<std::uint32_t> depth_limit, const Vertices& targets,
+                           bool deterministic, const Run& run) {
+  BfsOptions options;
+  options.deterministic = deterministic;
+  options.depth_limit = depth_limit;
+  options.targets = list_of(targets);
+  set_run(options, run);
+  BfsSearches found = unlocked([&] { return bfs_from_each(*graph, span_of(sources), options); });
+  return nb::make_tuple(report_of(graph, options, found.each), info_of(info_of_all(found.each)),
+                        told(found.depth, graph->vertices()), told(found.parent, graph->vertices()),
+                        numbers_of(found.each, &BfsResult::reached),
+                        numbers_of(found.each, &BfsResult::max_depth));
+}
+
+nb::tuple sssp_from_each_of(const GraphHandle& graph, const Input<Vertex>& sources, double delta,
+                            std::optional<double> cutoff, const Vertices& targets, const Run& run) {
+  SsspOptions options;
+  options.targets = list_of(targets);
+  options.delta = delta;
+  options.cutoff = cutoff;
+  set_run(options, run);
+  SsspSearches found = unlocked([&] { return sssp_from_each(*graph, span_of(sources), options); });
+  return nb::make_tuple(
+      report_of(graph, options, found.each), info_of(info_of_all(found.each)),
+      found.each.front().is_integer ? told(found.distance) : told(found.real_distance),
+      numbers_of(found.each, &SsspResult::reached));
 }
 
 nb::tuple components_of(const GraphHandle& graph, int form, const Run& run) {
@@ -138,6 +193,14 @@ void bind_traverse(nb::module_& module) {
                      "depth_limit: int | None, "
                      "targets: numpy.typing.NDArray[numpy.uint32] | None, deterministic: bool, "
                      "run: Run) -> tuple[Report, tuple[typing.Any, ...], Array, Array, int, int]"));
+  module.def("bfs_from_each", &bfs_from_each_of, nb::arg("graph"), nb::arg("sources"),
+             nb::arg("depth_limit").none(), nb::arg("targets").none(), nb::arg("deterministic"),
+             nb::arg("run"),
+             nb::sig("def bfs_from_each(graph: Graph, "
+                     "sources: numpy.typing.NDArray[numpy.uint32], depth_limit: int | None, "
+                     "targets: numpy.typing.NDArray[numpy.uint32] | None, deterministic: bool, "
+                     "run: Run) -> tuple[Report, tuple[typing.Any, ...], Array, Array, "
+                     "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]"));
   module.def(
       "busiest_vertex",
       [](const GraphHandle& graph) { return unlocked([&] { return busiest_vertex(*graph); }); },
@@ -158,6 +221,14 @@ void bind_traverse(nb::module_& module) {
                      "cutoff: float | None, "
                      "targets: numpy.typing.NDArray[numpy.uint32] | None, run: Run) -> "
                      "tuple[Report, tuple[typing.Any, ...], Array, int]"));
+  module.def("sssp_from_each", &sssp_from_each_of, nb::arg("graph"), nb::arg("sources"),
+             nb::arg("delta"), nb::arg("cutoff").none(), nb::arg("targets").none(), nb::arg("run"),
+             nb::sig("def sssp_from_each(graph: Graph, "
+                     "sources: numpy.typing.NDArray[numpy.uint32], delta: float, "
+                     "cutoff: float | None, "
+                     "targets: numpy.typing.NDArray[numpy.uint32] | None, run: Run) -> "
+                     "tuple[Report, tuple[typing.Any, ...], Array, "
+                     "numpy.typing.NDArray[numpy.int64]]"));
   module.def("connected_components", &components_of, nb::arg("graph"), nb::arg("form"),
              nb::arg("run"),
              nb::sig("def connected_components(graph: Graph, form: int, run: Run) -> "

@@ -30,6 +30,11 @@ settings.register_profile("same", derandomize=True, deadline=None, max_examples=
 settings.load_profile("same")
 
 
+def ranks(count):
+    """The options of so many ranks: GPUs where the machine has enough, else the CPU's."""
+    return {"devices": count, "device": "cpu" if 0 < warren._core.gpu_count() < count else "auto"}
+
+
 def environment():
     """With the package that is being tested."""
     paths = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]

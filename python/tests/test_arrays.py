@@ -7,7 +7,7 @@ import weakref
 
 import numpy as np
 import pytest
-from conftest import HANG_SECONDS, run
+from conftest import HANG_SECONDS, ranks, run
 
 import warren
 
@@ -98,7 +98,7 @@ def test_what_is_written_later_is_not_the_graphs():
     assert not any(np.shares_memory(given, held) for given, held in zip((offsets, targets, weights), graph.to_csr(copy=False)))
     assert graph.sssp(0).distance.tolist() == [0, 5, 6]
     offsets[:], targets[:], weights[:] = 10**9, 10**9, -1
-    assert graph.sssp(0, devices=2).distance.tolist() == [0, 5, 6] and graph.reversed().bfs(2).depth.tolist() == [1, 1, 0]
+    assert graph.sssp(0, **ranks(2)).distance.tolist() == [0, 5, 6] and graph.reversed().bfs(2).depth.tolist() == [1, 1, 0]
 
 
 def test_unsorted_csr_is_left_alone():
@@ -115,7 +115,7 @@ def test_arrays_live_as_long_as_the_graph():
     del targets
     gc.collect()
     assert alive() is not None and depths(graph) == [0, 1, 2]
-    with warren.Session(devices=2) as session:
+    with warren.Session(**ranks(2)) as session:
         assert graph.bfs(0).reached == 3
         view = graph.to_csr(copy=False)[1]
         del graph

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import ranks
 
 import warren
 
@@ -36,13 +37,13 @@ def test_shape(case):
 def test_bfs(case, devices):
     golden, graph = case
     for wanted in golden["bfs"]:
-        info = graph.bfs(wanted["source"], devices=devices).info
+        info = graph.bfs(wanted["source"], **ranks(devices)).info
         assert [info[field] for field in ("reached", "max_depth", "sum_depth")] == [wanted[field] for field in ("reached", "max_depth", "sum_depth")]
 
 
 def test_components(case):
     golden, graph = case
-    found = graph.connected_components(devices=2)
+    found = graph.connected_components(**ranks(2))
     assert (found.num_components, found.largest) == (golden["wcc"]["count"], golden["wcc"]["largest"])
 
 
@@ -63,7 +64,7 @@ def test_sssp(case):
         answers = golden["sssp_file_weights"]
         vertices = [wanted["source"] for wanted in answers]
     for v, wanted in zip(vertices, answers):
-        info = graph.sssp(v, devices=2).info
+        info = graph.sssp(v, **ranks(2)).info
         assert [info[field] for field in ("reached", "max_distance", "sum_distance")] == [wanted[field] for field in ("reached", "max_distance", "sum_distances")]
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas
 import pytest
 import scipy.sparse
+from conftest import ranks
 from hypothesis import given, strategies as st
 from scipy.sparse import coo_array, csr_array
 
@@ -195,7 +196,7 @@ def test_scipy_matrices_may_be_written_later():
     graph = warren.from_scipy(matrix)
     matrix.data *= -1
     matrix.indices[:] = 10**9
-    assert graph.sssp(0, devices=2).distance.tolist() == [0, 1]
+    assert graph.sssp(0, **ranks(2)).distance.tolist() == [0, 1]
 
 
 def test_scipy_booleans_that_are_false_are_no_edges():

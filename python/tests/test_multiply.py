@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse
+from conftest import ranks
 from hypothesis import given, settings, strategies as st
 from test_arrays import Exporter
 
@@ -163,7 +164,7 @@ def test_numbers_that_float32_does_not_hold():
 
 
 def test_info():
-    C, info = GRAPH.spmm(np.ones((3, 5)), devices=2, strategy="staged", return_info=True)
+    C, info = GRAPH.spmm(np.ones((3, 5)), device="cpu", devices=2, strategy="staged", return_info=True)
     assert C.shape == (3, 5)
     assert (info["command"], info["device"], info["devices"], info["vertices"], info["edges"]) == ("spmm", "cpu", 2, 3, 4)
     assert (info["k"], info["type"], info["strategy"], info["weighted"]) == (5, "float32", "staged", True)
@@ -175,8 +176,8 @@ def test_info():
 def test_empty():
     nothing, lonely = warren.from_edges([], []), warren.from_edges([], [], num_vertices=2)
     assert nothing.spmm([]).shape == (0,) and nothing.spmm(np.zeros((0, 4))).shape == (0, 4) and nothing.sddmm([], []).shape == (0,)
-    assert nothing.spmm([], transpose=True, devices=2).shape == (0,) and nothing.reversed() is nothing
-    assert lonely.spmm([1, 2], devices=3).tolist() == [0, 0] and lonely.spmm([1, 2], self_loops=True, normalize="sym").tolist() == [1, 2]
+    assert nothing.spmm([], transpose=True, **ranks(2)).shape == (0,) and nothing.reversed() is nothing
+    assert lonely.spmm([1, 2], **ranks(3)).tolist() == [0, 0] and lonely.spmm([1, 2], self_loops=True, normalize="sym").tolist() == [1, 2]
     assert lonely.sddmm([1, 2], [3, 4]).shape == (0,)
 
 
@@ -226,5 +227,5 @@ def test_refused(call, text):
 def test_after_a_refusal_the_session_is_good():
     for devices in (1, 2):
         with pytest.raises(ValueError, match="row 0"):
-            NEGATIVE.spmm([1, 2], normalize="sym", strategy="staged", devices=devices)
-        assert NEGATIVE.spmm([1, 2], strategy="staged", devices=devices).tolist() == [-2, 1]
+            NEGATIVE.spmm([1, 2], normalize="sym", strategy="staged", **ranks(devices))
+        assert NEGATIVE.spmm([1, 2], strategy="staged", **ranks(devices)).tolist() == [-2, 1]

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import PACKAGE, ROOT, environment, run
+from conftest import PACKAGE, ROOT, environment, ranks, run
 
 import warren
 
@@ -142,7 +142,8 @@ def seconds_of_import():
 
 def test_calls_leave_no_memory_behind():
     """A thousand rounds of graphs and calls; what is held at the end is what was held after two hundred."""
-    status, out, err = run("""
+    status, out, err = run(f"""
+        two = {ranks(2)}""" + """
         import os, numpy as np, warren
         def held():
             with open("/proc/self/statm") as file:
@@ -150,7 +151,7 @@ def test_calls_leave_no_memory_behind():
         offsets, targets, weights = np.arange(2001), (np.arange(2000, dtype=np.int32) + 1) % 2000, np.ones(2000, np.int32)
         kept = warren.from_csr(offsets, targets, weights)
         rows = np.arange(60000, dtype=np.float32).reshape(3000, 20)
-        table = warren.Table(rows, devices=2)
+        table = warren.Table(rows, **two)
         before = 0
         for turn in range(1200):
             graph = warren.from_csr(offsets, targets, weights)
@@ -158,7 +159,7 @@ def test_calls_leave_no_memory_behind():
             graph.to_edges(), graph.to_csr(copy=False)
             if turn % 4 == 0:
                 graph.pagerank(max_iterations=3), kept.pagerank(max_iterations=3), kept.sssp(0, cutoff=9), graph.bfs([0, 1], depth_limit=3), graph.bfs(0, depth_limit=3).to_dict()
-                graph.spmm(offsets[1:]), kept.spmm(targets, transpose=True, devices=2, strategy="staged"), kept.sddmm(targets, targets)
+                graph.spmm(offsets[1:]), kept.spmm(targets, transpose=True, **two, strategy="staged"), kept.sddmm(targets, targets)
                 warren.gather(rows, targets, placement="cached"), warren.lookup(rows, targets, offsets[:3]), graph.partition(3), graph.reorder("degree", return_graph=True)
             table.gather(targets), table.lookup(targets, offsets[:3], "sum", strategy="owner-sum")
             for wrong in (-1, "x"):

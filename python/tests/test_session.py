@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import HANG_SECONDS, cpu_seconds, run, start
+from conftest import HANG_SECONDS, cpu_seconds, ranks, run, start
 
 import warren
 
@@ -21,10 +21,10 @@ LONG = "warren.from_edges([0] * 9, range(1, 10), symmetrize=True).pagerank(dampi
 
 
 def test_with_makes_it_the_session_of_calls_inside():
-    with warren.Session(devices=2, threads=2) as outer:
+    with warren.Session(**ranks(2), threads=2) as outer:
         assert GRAPH.bfs(0).info["devices"] == 2
         assert GRAPH.bfs(0, devices=1).info["devices"] == 1
-        with warren.Session(devices=3, threads=3):
+        with warren.Session(**ranks(3), threads=3):
             info = GRAPH.bfs(0).info
             assert (info["devices"], info["threads"]) == (3, 3)
             assert GRAPH.bfs(0, session=outer).info["devices"] == 2
@@ -34,7 +34,7 @@ def test_with_makes_it_the_session_of_calls_inside():
 
 def test_other_threads_have_their_own():
     seen = []
-    with warren.Session(devices=2):
+    with warren.Session(**ranks(2)):
         thread = threading.Thread(target=lambda: seen.append(GRAPH.bfs(0).info["devices"]))
         thread.start()
         thread.join()
@@ -55,7 +55,7 @@ def test_use_after_close():
 
 
 def test_the_same_session_entered_twice_closes_at_the_outer_end():
-    with warren.Session(devices=2) as session:
+    with warren.Session(**ranks(2)) as session:
         with session:
             pass
         assert GRAPH.bfs(0).info["devices"] == 2
@@ -64,7 +64,7 @@ def test_the_same_session_entered_twice_closes_at_the_outer_end():
 
 def test_several_threads_enter_one():
     """In whatever order they leave; the last one closes it."""
-    session = warren.Session(devices=2)
+    session = warren.Session(**ranks(2))
     both_in, first_is_out = threading.Barrier(2), threading.Event()
     seen = []
 
@@ -130,7 +130,7 @@ def test_threads_call_at_the_same_time():
 
     def work(v):
         for turn in range(20):
-            depth = graph.bfs(v, devices=1 + turn % 2).depth
+            depth = graph.bfs(v, **ranks(1 + turn % 2)).depth
             if not np.array_equal(depth, expected[v]):
                 wrong.append(v)
 
@@ -175,7 +175,7 @@ def seconds_to_interrupt(devices):
         warren.from_edges([0], [1]).bfs(0)
         try:
             print("ready", flush=True)
-            {LONG[:-1]}, devices={devices})
+            {LONG[:-1]}, **{ranks(devices)})
         except KeyboardInterrupt:
             print("interrupted", flush=True)
         print(warren.from_edges([0], [1]).bfs(0).reached)
@@ -264,7 +264,7 @@ def seconds_to_end(threads):
                 {LONG}
         for _ in range({threads}):
             threading.Thread(target=work, daemon=True).start()
-        session = warren.Session(devices=2)
+        session = warren.Session(**{ranks(2)})
         def work_there():
             with session:
                 work()
@@ -305,12 +305,12 @@ def test_the_interpreter_ends_in_many_short_calls():
 
 
 def test_calls_at_exit_still_work():
-    status, out, err = run("""
+    status, out, err = run(f"""
         import atexit
         atexit.register(lambda: print(warren.from_edges([0], [1]).bfs(0).reached))
         import warren
         warren.from_edges([0], [1]).bfs(0)
-        session = warren.Session(devices=2)
+        session = warren.Session(**{ranks(2)})
         warren.from_edges([0], [1]).bfs(0, session=session)
     """)
     assert (status, out, err) == (0, "2\n", "")
@@ -320,7 +320,7 @@ def test_process_is_left_clean():
     """No thread is left over by sessions that were closed."""
     before = len(os.listdir("/proc/self/task"))
     for _ in range(5):
-        with warren.Session(devices=3):
+        with warren.Session(**ranks(3)):
             GRAPH.bfs(0)
     # A thread that has been joined may be listed a little longer.
     deadline = time.monotonic() + HANG_SECONDS

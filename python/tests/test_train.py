@@ -45,8 +45,9 @@ def test_train_and_predict(dataset, model, mode):
     assert set(result.history[0]) == {"epoch", "loss", "train_accuracy", "validation_accuracy", "validation_loss", "test_accuracy", "seconds"}
     best = result.history[result.best_epoch - 1]
     assert (result.best_validation, result.test_accuracy) == (best["validation_accuracy"], best["test_accuracy"])
-    found = result.predict()
+    found = result.predict(device="cpu")
     assert np.array_equal(found.scores, result.scores) and found.scores.shape == (600, 3)
+    assert np.allclose(result.predict(allow_tf32=False).scores, result.scores, atol=1e-4)  # Of a GPU, where there is one.
     assert found.label.dtype == np.int32 and np.array_equal(found.label, found.scores.argmax(axis=1)) and np.array_equal(np.asarray(found), found.label)
     assert found.test_accuracy == result.test_accuracy and found.trained_on
     assert result.info["model"] == model and result.info["mode"] == mode and result.info["parameters"] > 0
@@ -84,7 +85,7 @@ def test_arrays(devices):
     assert "60 / 30 / 30" in repr(data)
     result = warren.train(data, "sage", epochs=40, devices=devices, dropout=0, device="cpu")
     assert result.test_accuracy > 0.9
-    asked = warren.predict(warren.Dataset(graph, x), result.model, embeddings=True, devices=devices)
+    asked = warren.predict(warren.Dataset(graph, x), result.model, embeddings=True, device="cpu", devices=devices)
     assert asked.test_accuracy is None and np.allclose(asked.scores, result.scores, atol=1e-4) and asked.embeddings.shape == (120, 64)
     assert asked.to_dict()[7] == asked.label[7]
 
@@ -283,7 +284,7 @@ def test_warnings():
     ({"seed": -1}, "seed: got -1"), ({"fanout": []}, "fanout: got none"), ({"fanout": [5, 0]}, r"fanout: got \[5, 0\]"), ({"fanout": "15,10"}, "fanout.* got '15,10'"),
     ({"batch": 8}, "batch, .* are for mode sampled"), ({"mode": "sampled", "layers": 3, "fanout": [2, 2]}, "layers 3 and fanout 2,2"),
     ({"mode": "sampled", "batch": 999}, "batch 999: there are"), ({"task": "link"}, "give mode sampled"), ({"normalize": "row"}, "normalize: got 'row'"),
-    ({"progress": 3}, "progress: got 3"), ({"device": "tpu"}, "device: got 'tpu'"), ({"checkpoint": 3}, "checkpoint: got 3"), ({"resume": True}, "resume needs checkpoint"),
+    ({"allow_tf32": 1}, "allow_tf32: got 1, expected True or False"), ({"progress": 3}, "progress: got 3"), ({"device": "tpu"}, "device: got 'tpu'"), ({"checkpoint": 3}, "checkpoint: got 3"), ({"resume": True}, "resume needs checkpoint"),
     ({"features": 3}, "features: got 3, expected nothing"), ({"symmetrize": True}, "symmetrize: got True"), ({"model": "gat", "heads": 7}, "7 heads"),
     ({"residual": True, "skip": True}, "residual adds"), ({"mode": "sampled", "weighted": True}, "dataset: got a graph without weights"),
     ({"edge_weights": True}, "dataset: got a graph without weights, expected weights: edge_weights sums"), ({"edge_weights": True, "model": "gin"}, "model gin has no form"),
@@ -325,6 +326,8 @@ def test_bad_names(tmp_path, dataset):
         warren.train(NAME, features=3)
     with pytest.raises(ValueError, match="12 features, but this dataset has 8"):
         warren.predict(warren.Dataset(*arrays()[:2]), warren.train(dataset, **FEW).model)
+    with pytest.raises(ValueError, match="allow_tf32: got 'no', expected True or False"):
+        warren.predict(dataset, warren.train(dataset, **FEW).model, allow_tf32="no")
     with pytest.raises(ValueError, match="normalize: got 'x'"):
         warren.predict(dataset, warren.train(dataset, **FEW).model, normalize="x")
 
@@ -401,7 +404,7 @@ def test_layers_of_pyg(trained):
     states = result.model.to_pyg()
     assert np.allclose(stacked(kind, states, lambda p, h: layer(p, A, h), x), result.scores, atol=1e-4)
     others = other_states(states)
-    found = warren.predict(result.dataset, result.model.with_pyg(others)).scores
+    found = warren.predict(result.dataset, result.model.with_pyg(others), allow_tf32=False).scores
     expected = stacked(kind, others, lambda p, h: layer(p, A, h), x)
     assert np.abs(found - expected).max() < 1e-3 * max(1, np.abs(expected).max())
 
@@ -432,7 +435,7 @@ def test_layers_of_pyg_itself(trained):
 
     assert np.allclose(scores(result.model.to_pyg()), result.scores, atol=1e-4)
     expected = scores(other_states(result.model.to_pyg()))
-    found = warren.predict(result.dataset, result.model.with_pyg([layer.state_dict() for layer in layers])).scores
+    found = warren.predict(result.dataset, result.model.with_pyg([layer.state_dict() for layer in layers]), allow_tf32=False).scores
     assert np.abs(found - expected).max() < 1e-3 * max(1, np.abs(expected).max())
 
 
@@ -495,7 +498,7 @@ def test_edge_weights(model, aggregate, devices):
         return (A @ h / count) @ p["lin_l.weight"].T + p["lin_l.bias"] + h @ p["lin_r.weight"].T
 
     assert np.allclose(stacked(model, states, layer, x), result.scores, atol=2e-4)
-    assert np.allclose(result.predict(devices=1).scores, result.scores, atol=1e-5) and result.predict().trained_on
+    assert np.allclose(result.predict(device="cpu", devices=1).scores, result.scores, atol=1e-5) and result.predict().trained_on
     plain = warren.train(data, model, **options)
     assert not plain.info["edge_weights"] and not np.allclose(plain.scores, result.scores, atol=1e-3)
     with pytest.raises(ValueError, match="dataset: got a graph without weights.*trained with edge_weights"):
@@ -556,12 +559,12 @@ def test_edge_weights_of_attention(model, devices, tmp_path):
     with torch.no_grad():
         found = attended(layers_of_attention(model, states), x, A).numpy()
     assert np.allclose(found, result.scores, atol=1e-5)
-    assert np.allclose(result.predict(devices=1).scores, result.scores, atol=1e-5) and result.predict().trained_on
+    assert np.allclose(result.predict(device="cpu", devices=1).scores, result.scores, atol=1e-5) and result.predict().trained_on
     rng = np.random.default_rng(3)
     others = [{name: array if name in ("lin_l.bias", "lin_r.bias") else rng.normal(0, 0.3, array.shape).astype(np.float32) for name, array in state.items()} for state in states]
     with torch.no_grad():
         expected = attended(layers_of_attention(model, others), x, A).numpy()
-    assert np.allclose(warren.predict(data, result.model.with_pyg(others), devices=devices).scores, expected, atol=1e-5 * max(1, np.abs(expected).max()))
+    assert np.allclose(warren.predict(data, result.model.with_pyg(others), device="cpu", devices=devices).scores, expected, atol=1e-5 * max(1, np.abs(expected).max()))
     with pytest.raises(ValueError, match=r"states\[0\]: got .* expected .*lin_edge.weight"):
         result.model.with_pyg(warren.train(data, model, **options).model.to_pyg())
 
@@ -628,7 +631,7 @@ def test_edge_weights_of_drawn_edges(model, aggregate, devices):
         return
     plain, drawn = warren.train(data, model, **few), warren.train(data, model, edge_weights=True, **few)
     assert not np.allclose(plain.scores, drawn.scores, atol=1e-4)
-    assert np.array_equal(warren.predict(data, drawn.model, devices=devices).scores, drawn.scores)
+    assert np.array_equal(warren.predict(data, drawn.model, device="cpu", devices=devices).scores, drawn.scores)
     ones = weighted(weights=np.ones(data.graph.num_edges))[0]
     assert np.array_equal(warren.train(ones, model, edge_weights=True, **few).scores, plain.scores)
 
@@ -652,7 +655,7 @@ def test_edge_weights_of_one_and_those_that_are_none(tmp_path):
         warren.train(data, checkpoint=folder, resume=True, **FEW)
     rest = warren.train(data, edge_weights=True, checkpoint=folder, resume=True, **FEW)
     assert np.array_equal(rest.scores, whole.scores)
-    assert np.array_equal(warren.predict(data, folder).scores, whole.scores)
+    assert np.array_equal(warren.predict(data, folder, device="cpu").scores, whole.scores)
 
 
 def test_edge_weights_of_negative_degrees():
@@ -669,7 +672,7 @@ def test_edge_weights_of_negative_degrees():
 
 def test_edge_weights_by_name():
     result = warren.train(NAME, weights="uniform:1:9", edge_weights=True, seed=3, **SIZES, **FEW)
-    found = warren.predict(NAME, result.model)
+    found = warren.predict(NAME, result.model, device="cpu")
     assert found.trained_on and np.array_equal(found.scores, result.scores)
 
 

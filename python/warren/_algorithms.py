@@ -23,7 +23,7 @@ import numpy as np
 from . import _core
 from ._arrays import as_numpy, flag, memory_bytes, real_number, seed_number, whole_number
 from ._graph import Graph, check_graph, is_one, vertices_of
-from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult, check_verdict
+from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
 from ._session import Session, choice, run_of
 
 MAX_DEPTH = 2**32 - 2
@@ -55,7 +55,8 @@ def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str =
         return BfsResult(graph, v, *_core.bfs(graph._core, v, None, limit, ends, flag("deterministic", deterministic), run))
     if nearest:
         return BfsResult(graph, sources, *_core.bfs(graph._core, 0, np.array(sources, np.uint32), limit, ends, flag("deterministic", deterministic), run))
-    return _bfs_of_many(graph, sources, limit, ends, flag("deterministic", deterministic), run)
+    report, ran, depth, parent, reached, max_depth = _core.bfs_from_each(graph._core, np.array(sources, np.uint32), limit, ends, flag("deterministic", deterministic), run)
+    return BfsResult(graph, sources, report, ran, _rows(depth, len(sources)), _rows(parent, len(sources)), reached, max_depth)
 
 
 def _start(graph: Graph, source: Any, nearest: Any) -> tuple[int | None, list[int], bool]:
@@ -85,17 +86,9 @@ def _targets(graph: Graph, targets: Any) -> np.ndarray | None:
     return np.array(some, np.uint32)
 
 
-def _bfs_of_many(graph: Graph, sources: list[int], limit: int | None, targets: np.ndarray | None, deterministic: bool, run: _core.Run) -> BfsResult:
-    depth = np.empty((len(sources), graph.num_vertices), np.int32)
-    parent = np.empty(depth.shape, np.int32 if graph.num_vertices < 2**31 else np.int64)
-    reached, max_depth = np.empty(len(sources), np.int64), np.empty(len(sources), np.int64)
-    seconds = 0.0
-    for row, v in enumerate(sources):
-        _, ran, depths, parents, reached[row], max_depth[row] = _core.bfs(graph._core, v, None, limit, targets, deterministic, run)
-        depth[row], parent[row] = depths.numpy(), parents.numpy()
-        check_verdict(ran)
-        seconds += ran[8]
-    return BfsResult(graph, sources, None, (*ran[:8], seconds, ran[9]), depth, parent, reached, max_depth)
+def _rows(values: _core.Array, rows: int) -> np.ndarray:
+    """Of searches one after another, whose values are in host memory, a row each."""
+    return values.numpy().reshape(rows, -1)
 
 
 def sssp(graph: Graph, source: Any, delta: float | None = None, cutoff: float | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto",
@@ -129,21 +122,8 @@ def sssp(graph: Graph, source: Any, delta: float | None = None, cutoff: float | 
         return SsspResult(graph, v, *_core.sssp(graph._core, v, None, width, limit, ends, run))
     if nearest:
         return SsspResult(graph, sources, *_core.sssp(graph._core, 0, np.array(sources, np.uint32), width, limit, ends, run))
-    return _sssp_of_many(graph, sources, width, limit, ends, run)
-
-
-def _sssp_of_many(graph: Graph, sources: list[int], width: float, limit: float | None, targets: np.ndarray | None, run: _core.Run) -> SsspResult:
-    distance, reached = np.empty(0), np.empty(len(sources), np.int64)
-    seconds = 0.0
-    for row, v in enumerate(sources):
-        _, ran, distances, reached[row] = _core.sssp(graph._core, v, None, width, limit, targets, run)
-        check_verdict(ran)
-        values = distances.numpy()
-        if row == 0:
-            distance = np.empty((len(sources), graph.num_vertices), values.dtype)
-        distance[row] = values
-        seconds += ran[8]
-    return SsspResult(graph, sources, None, (*ran[:8], seconds, ran[9]), distance, reached)
+    report, ran, distance, reached = _core.sssp_from_each(graph._core, np.array(sources, np.uint32), width, limit, ends, run)
+    return SsspResult(graph, sources, report, ran, _rows(distance, len(sources)), reached)
 
 
 def connected_components(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,

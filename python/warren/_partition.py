@@ -2,7 +2,6 @@
 """A graph cut into parts, and a graph's vertices in another order. Both work on the host's threads of the session, and are not interrupted."""
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable
 from typing import Any
 
@@ -23,17 +22,8 @@ MAX_PARTS = _core.max_parts()
 class _HostResult(Result):
     """A result that ranks had no part in."""
 
-    def __init__(self, graph: Graph, seconds: float, *values: np.ndarray):
-        super().__init__(graph, None, (False, 1, "on the host's threads", 0, False, "", 0, 0, seconds), *values)
-
-    _command = ""
-
-    def _told(self) -> str:
-        return json.dumps({"command": self._command, "device": "cpu", "vertices": self._graph.num_vertices, "edges": self._graph.num_edges,
-                           "seconds": [self.seconds], **self._facts()})
-
-    def _facts(self) -> dict[str, Any]:
-        return {}
+    def __init__(self, graph: Graph, report: _core.Report, seconds: float, *values: np.ndarray):
+        super().__init__(graph, report, (False, 1, "on the host's threads", 0, False, "", 0, 0, seconds), *values)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._summary()}, {self.seconds:.3g} s>"
@@ -48,20 +38,20 @@ class PartitionResult(_HostResult):
     (docs/sparse.md): between all parts, and between workgroups. seconds: cutting alone.
     """
 
-    _command = "partition"
     _columns = ("part", "new_id")
 
     def __init__(self, graph: Graph, parts: int, method: str, workgroup: int, found: tuple[Any, ...]):
-        super().__init__(graph, found[8], found[0], found[1])
+        report, part, new_id, cuts, cut_edges, halo_rows, imbalance, volume, between, seconds = found
+        super().__init__(graph, report, seconds, part, new_id)
         self.parts = parts
         self.method = method
         self.workgroup = workgroup
-        self.cuts: np.ndarray = found[2]
-        self.cut_edges: int = found[3]
-        self.halo_rows: int = found[4]
-        self.imbalance: float = found[5]
-        self.volume: dict[str, int] = dict(zip(VOLUMES, found[6]))
-        self.volume_between: dict[str, int] = dict(zip(VOLUMES, found[7]))
+        self.cuts: np.ndarray = cuts
+        self.cut_edges: int = cut_edges
+        self.halo_rows: int = halo_rows
+        self.imbalance: float = imbalance
+        self.volume: dict[str, int] = dict(zip(VOLUMES, volume))
+        self.volume_between: dict[str, int] = dict(zip(VOLUMES, between))
 
     @property
     def part(self) -> Any:
@@ -70,10 +60,6 @@ class PartitionResult(_HostResult):
     @property
     def new_id(self) -> Any:
         return self.array("new_id")
-
-    def _facts(self) -> dict[str, Any]:
-        return {"parts": self.parts, "method": self.method, "cut_edges": self.cut_edges, "halo_rows": self.halo_rows, "imbalance": self.imbalance,
-                "workgroup": self.workgroup, "volume": dict(self.volume), "volume_between": dict(self.volume_between)}
 
     def _summary(self) -> str:
         return f"{self.parts} parts by {self.method}, {self.cut_edges} of {self._graph.num_edges} edges cut, imbalance {self.imbalance:.3f}"
@@ -86,13 +72,13 @@ class ReorderResult(_HostResult):
     the order alone.
     """
 
-    _command = "reorder"
     _columns = ("new_id", "old_id")
 
     def __init__(self, graph: Graph, order: str, found: tuple[Any, ...]):
-        super().__init__(graph, found[3], found[0], found[1])
+        report, new_id, old_id, turned, seconds = found
+        super().__init__(graph, report, seconds, new_id, old_id)
         self.order = order
-        self.graph = None if found[2] is None else _in_order(graph, found[1], found[2])
+        self.graph = None if turned is None else _in_order(graph, old_id, turned)
 
     @property
     def new_id(self) -> Any:
@@ -101,9 +87,6 @@ class ReorderResult(_HostResult):
     @property
     def old_id(self) -> Any:
         return self.array("old_id")
-
-    def _facts(self) -> dict[str, Any]:
-        return {"order": self.order}
 
     def _summary(self) -> str:
         return f"{self._graph.num_vertices} vertices by {self.order}"

@@ -44,14 +44,14 @@ class Result:
     _columns: tuple[str, ...] = ()
     _of_vertices: frozenset[str] = frozenset()  # The arrays that tell vertices.
 
-    def __init__(self, graph: Graph, report: _core.Report | None, ran: tuple[Any, ...], *values: Any):
+    def __init__(self, graph: Graph, report: Any, ran: tuple[Any, ...], *values: Any):
         check_verdict(ran)
         self._graph = graph
-        self._report = report
+        self._report = report  # The library's; of a copy, and where the texts are there from the start, None.
         self._ran = ran
         self._values: dict[str, Any] = dict(zip(self._columns, values))
         self._source: Any = None
-        self._texts: tuple[str, str] | None = None  # Of a copy: as to_json() and str() told them.
+        self._texts: tuple[str, str] | None = None  # What to_json() and str() tell, then.
 
     def array(self, name: str, library: str | None = None) -> Any:
         """The array `name` ("depth") as an array of `library`: "numpy", "torch", "cupy", "jax"; None: the graph's.
@@ -91,18 +91,10 @@ class Result:
 
         Vertices have the ids that calls take. What the arrays tell (a search's levels, the largest values) is looked up in host memory.
         """
-        if self._texts is not None:
-            return self._texts[0]
-        return self._told() if self._report is None else self._report.json()
-
-    def _told(self) -> str:
-        """Of results without a report of the library's."""
-        raise NotImplementedError
+        return self._report.json() if self._texts is None else self._texts[0]
 
     def __str__(self) -> str:
-        if self._texts is not None:
-            return self._texts[1]
-        return repr(self) if self._report is None else self._report.text()
+        return self._report.text() if self._texts is None else self._texts[1]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """The first array, where NumPy wants one."""
@@ -112,11 +104,6 @@ class Result:
     def __getstate__(self) -> dict[str, Any]:
         """Pickled with its arrays, in host memory, its graph, and what it tells."""
         return {**self.__dict__, "_values": {name: self._host(name) for name in self._values}, "_report": None, "_texts": (self.to_json(), str(self))}
-
-    def _start(self) -> Any:
-        """The source, or the list of them, by the file's ids where these are others than the vertices' numbers."""
-        source = self._source
-        return [self._graph._id_of(v) for v in source] if isinstance(source, list) else self._graph._id_of(source)
 
     def _reached(self) -> np.ndarray | None:
         """Which vertices to_dict() tells; None: all."""
@@ -165,7 +152,7 @@ class BfsResult(Result):
     _columns = ("depth", "parent")
     _of_vertices = frozenset({"parent"})
 
-    def __init__(self, graph: Graph, source: Any, report: _core.Report | None, ran: tuple[Any, ...], depth: Values, parent: Values, reached: Any, max_depth: Any):
+    def __init__(self, graph: Graph, source: Any, report: _core.Report, ran: tuple[Any, ...], depth: Values, parent: Values, reached: Any, max_depth: Any):
         super().__init__(graph, report, ran, depth, parent)
         self._source = source
         self.reached = reached
@@ -187,14 +174,6 @@ class BfsResult(Result):
     def _reached(self) -> np.ndarray | None:
         return np.flatnonzero(self._host("depth") >= 0)
 
-    def _told(self) -> str:
-        """Of several searches, whose numbers are lists."""
-        depth = self._host("depth")
-        sums = np.where(depth > 0, depth, 0).sum(axis=-1, dtype=np.int64).tolist()
-        return json.dumps({**run_info("bfs", self._graph, self._ran), "source": self._start(), "reached": self.reached.tolist(),
-                           "max_depth": self.max_depth.tolist(), "sum_depth": sums,
-                           "mode": "async" if self._ran[4] else "sync", "edges_placement": self._ran[6], "bytes_read": self._ran[7], "verified": self.verified})
-
     def _summary(self) -> str:
         if isinstance(self._source, list):
             return f"of {len(self._source)} sources"
@@ -207,7 +186,7 @@ class SsspResult(Result):
 
     _columns = ("distance",)
 
-    def __init__(self, graph: Graph, source: Any, report: _core.Report | None, ran: tuple[Any, ...], distance: Values, reached: Any):
+    def __init__(self, graph: Graph, source: Any, report: _core.Report, ran: tuple[Any, ...], distance: Values, reached: Any):
         super().__init__(graph, report, ran, distance)
         self._source = source
         self.reached = reached
@@ -227,14 +206,6 @@ class SsspResult(Result):
 
     def _reached(self) -> np.ndarray | None:
         return np.flatnonzero(self._is_reached())
-
-    def _told(self) -> str:
-        """Of several searches, whose numbers are lists."""
-        distance = self._host("distance")
-        known = np.where(self._is_reached(), distance, 0)
-        return json.dumps({**run_info("sssp", self._graph, self._ran), "source": self._start(), "reached": self.reached.tolist(),
-                           "max_distance": known.max(axis=-1).tolist(), "sum_distance": [sum(row) for row in known.tolist()],
-                           "mode": "async" if self._ran[4] else "sync", "edges_placement": self._ran[6], "bytes_read": self._ran[7], "verified": self.verified})
 
     def _summary(self) -> str:
         if isinstance(self._source, list):

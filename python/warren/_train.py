@@ -15,7 +15,7 @@ from ._arrays import as_numpy, bounded_number, flag, path_text, real_number, see
 from ._build import _place
 from ._dataset import Dataset, of_core, read_dataset
 from ._pyg_layers import from_pyg, to_pyg
-from ._results import Result, run_info
+from ._results import Result
 from ._session import Session, choice, run_of
 
 if TYPE_CHECKING:
@@ -174,8 +174,9 @@ class PredictResult(Result):
     _columns = ("label",)
 
     def __init__(self, dataset: Dataset, model: Model, found: tuple[Any, ...]):
-        scores, columns, labels, embeddings, accuracy, self.trained_on, _, ran = found
+        scores, columns, labels, embeddings, accuracy, self.trained_on, _, ran, *texts = found
         super().__init__(dataset.graph, None, ran)
+        self._texts = (texts[0], texts[1])
         self.scores: np.ndarray = scores.reshape(-1, columns)
         self.label: np.ndarray | None = None if model._core.is_of_links else self.scores > 0 if model._core.has_several_labels else labels
         self.embeddings: np.ndarray | None = embeddings.reshape(len(self.scores), -1) if embeddings.size > 0 else None
@@ -197,11 +198,6 @@ class PredictResult(Result):
         values = getattr(self, self._columns[0])
         columns: dict[Any, Any] = {"label": values} if values.ndim == 1 else dict(enumerate(values.T))
         return pandas.DataFrame({"vertex": self._graph.labels(None), **columns})
-
-    def _told(self) -> str:
-        known = {"train_accuracy": self.train_accuracy, "validation_accuracy": self.validation_accuracy, "test_accuracy": self.test_accuracy,
-                 "trained_on": self.trained_on}
-        return json.dumps({**run_info("predict", self._graph, self._ran), **{name: value for name, value in known.items() if value is not None}})
 
     def _summary(self) -> str:
         return f"of {len(self.scores)} vertices" + ("" if self.test_accuracy is None else f", test accuracy {self.test_accuracy:.4f}")
@@ -271,11 +267,12 @@ def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: s
 
 
 def predict(dataset: Dataset | str | os.PathLike[str], model: Model | str | os.PathLike[str], embeddings: bool = False, normalize: str | None = None,
-            allow_changes: bool = False, device: str = "auto", devices: int | str = "auto", session: Session | None = None) -> PredictResult:
+            allow_changes: bool = False, device: str = "auto", devices: int | str = "auto", session: Session | None = None, *, allow_tf32: bool = True) -> PredictResult:
     """What a model says of every vertex, exactly, by a pass over the whole graph.
 
     dataset: a warren.Dataset; or a name as warren.read_dataset takes it, which is read as the model's dataset was. model: a warren.Model, or the folder of
     one. embeddings: also what the last layer reads. normalize: as for training where it is None; another one needs allow_changes.
+    allow_tf32: of dense products on GPUs, as for training; False: full float32, by which a GPU's scores are those of the CPU to 1e-5 or so.
     Repeats bit for bit on one device with the same numbers of ranks and threads.
     Raises ValueError for a dataset that does not fit the model (features, classes, how it was read), and for an option that is none; FileNotFoundError; MemoryError.
     """
@@ -289,7 +286,7 @@ def predict(dataset: Dataset | str | os.PathLike[str], model: Model | str | os.P
         _check_dataset(dataset)
         place = _place(dataset)
         data = of_core(_core.read_dataset(place, _core.dataset_options(asked._core, place)))
-    found = _core.predict(data._core, asked._core, flag("embeddings", embeddings), how, flag("allow_changes", allow_changes), run)
+    found = _core.predict(data._core, asked._core, flag("embeddings", embeddings), how, flag("allow_changes", allow_changes), flag("allow_tf32", allow_tf32), run)
     _warn(found[6])
     return PredictResult(data, asked, found)
 

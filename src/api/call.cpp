@@ -108,8 +108,8 @@ void check_same_graph(team::Team& team, const CutGraph& cut) {
 
 Place place_of(const Teams& teams, const std::optional<DeviceKind>& device, int devices,
                RunInfo& info, int gpu, bool has_hosts) {
-  require(devices >= 0,
-          fmt::format("devices: got {}, expected 1 or more, or 0 to choose", devices));
+  if (devices < 0)
+    throw UsageError(fmt::format("devices: got {}, expected 1 or more, or 0 to choose", devices));
   Place place;
   place.kind = teams.kind(device);
   const int asked = devices != 0 ? devices : teams.devices();
@@ -344,9 +344,10 @@ void Call::on_team(const std::function<void(team::Team&)>& work) {
 void check_placement(Mode mode, Edges edges, const PlacementOptions& placement,
                      const RunOptions& run) {
   told_in_library_words([&] { check_lists(mode, edges, placement); });
-  require(
-      run.repeat >= 0,
-      fmt::format("repeat: got {}, expected a number of timed runs, or 0 for one run", run.repeat));
+  // Here and in place_of(): texts that are made before they are needed take a small call's time.
+  if (run.repeat < 0)
+    throw UsageError(fmt::format(
+        "repeat: got {}, expected a number of timed runs, or 0 for one run", run.repeat));
 }
 
 TaskReport told(const traverse::AsyncReport& report) {
@@ -383,6 +384,7 @@ std::uint64_t bytes_between_hosts(team::Team& team, std::uint64_t before) {
 }
 
 double slowest(team::Team& team, double seconds) {
+  if (team.size() == 1) return seconds;  // What one rank would send itself takes memory.
   return team.all_reduce(seconds, [](double a, double b) { return a > b ? a : b; });
 }
 

@@ -29,10 +29,9 @@ void check_lists(Mode mode, Edges edges, const PlacementOptions& placement) {
   const std::string& method = placement.method;
   require(mode != Mode::asynchronous || are_plain,
           "--mode async reads plain lists in memory: give --edges device or host");
-  require(edges != Edges::file || method.empty() || method == "ranges",
-          fmt::format("--method {}: lists are read in the file's order; leave it out with --edges "
-                      "file",
-                      method));
+  if (edges == Edges::file && !method.empty() && method != "ranges")
+    throw UsageError(fmt::format(
+        "--method {}: lists are read in the file's order; leave it out with --edges file", method));
   require(!placement.cache || edges != Edges::device,
           "--cache is for lists that live elsewhere: give --edges host too");
   require(placement.cache.value_or(0) == 0 || edges == Edges::host,

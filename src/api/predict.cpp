@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "warren/api/report_training.hpp"
 #include "warren/api/training.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
@@ -19,8 +20,9 @@
 namespace warren {
 namespace api {
 
-learn::TrainOptions predict_options(const learn::Checkpoint& checkpoint) {
+learn::TrainOptions predict_options(const learn::Checkpoint& checkpoint, bool allow_tf32) {
   learn::TrainOptions options;
+  options.allow_tf32 = allow_tf32;
   options.model = checkpoint.model;
   options.model.recompute = true;  // There is no backward pass: layers keep nothing.
   options.type = checkpoint.type;
@@ -143,7 +145,7 @@ std::uint64_t number_of(const std::string& text) {
 PredictResult predict_with(const Dataset& dataset, const Model& model,
                            const PredictOptions& options) {
   const learn::Checkpoint& facts = model.facts();
-  const learn::TrainOptions ask = api::predict_options(facts);
+  const learn::TrainOptions ask = api::predict_options(facts, options.allow_tf32);
   const auto stored = [&](const char* name) {
     const auto found = facts.settings.find(name);
     return found == facts.settings.end() ? std::string("auto") : found->second;
@@ -175,8 +177,11 @@ PredictResult predict_with(const Dataset& dataset, const Model& model,
   const learn::MemoryPlan plan = api::in_library_words(api::plan_prediction(job));
   api::Prediction outcome;
   call.on_team([&](team::Team& team) { api::predict_on(team, job, plan, outcome); });
+  outcome.bytes_between_hosts = call.info.bytes_between_hosts;
   call.info.seconds = outcome.seconds;
   PredictResult result;
+  result.report = std::make_shared<const api::PredictionReport>(
+      api::report_of(call.info, data, facts, outcome));
   result.columns = facts.model.classes;
   if (!facts.is_of_links && facts.loss == learn::LossKind::cross_entropy)
     result.labels = api::largest_classes(outcome.rows, result.columns);

@@ -15,12 +15,19 @@ namespace warren::api {
 namespace {
 
 /// Waits a little for what mostly comes at once: to be woken takes longer. Gives the core to others
-/// meanwhile.
+/// first, of which one may be the thread that is waited for; then it looks for microseconds before
+/// it does so again, as what comes while the system is at that is seen late.
 template <class Condition>
 void wait_shortly(std::chrono::microseconds longest, Condition&& condition) {
+  constexpr int kLooks = 1000;
   const auto begin = std::chrono::steady_clock::now();
-  while (!condition() && std::chrono::steady_clock::now() - begin < longest)
+  if (condition()) return;
+  do {
     std::this_thread::yield();
+    for (int look = 0; look < kLooks; ++look) {
+      if (condition()) return;
+    }
+  } while (std::chrono::steady_clock::now() - begin < longest);
 }
 
 /// Ranks of a team that run in this process.
@@ -69,24 +76,29 @@ bool StandingTeam::run(const Job& job) {
           "afterwards, or in a session of its own");
   constexpr std::chrono::milliseconds kPeriod{50};
   const auto task = std::make_shared<Task>();
-  task->job = job;
+  task->job = std::cref(job);  // Which outlives it: this returns when it is done.
   task->unfinished = ranks_;
   std::unique_lock lock(mutex_);
   if (is_over_ || is_closing_) return false;
   tasks_.push_back(task);
   show_front();
   lock.unlock();
-  wait_shortly(patience_, [&] { return task->is_done.load(std::memory_order_acquire); });
-  lock.lock();
-  bool is_interrupted = false;
-  while (!finished_.wait_for(lock, kPeriod, [&] { return task->is_done.load(); })) {
-    if (is_interrupted) continue;
-    lock.unlock();
-    is_interrupted = should_interrupt();
+  const auto is_done = [&] { return task->is_done.load(std::memory_order_acquire); };
+  const auto sleep_until_done = [&] {
+    bool is_interrupted = false;
     lock.lock();
-    if (is_interrupted && !task->is_done) interrupt(task);
-  }
-  if (is_interrupted) throw Interrupted("the call was interrupted");
+    while (!finished_.wait_for(lock, kPeriod, is_done)) {
+      if (is_interrupted) continue;
+      lock.unlock();
+      is_interrupted = should_interrupt();
+      lock.lock();
+      if (is_interrupted && !is_done()) interrupt(task);
+    }
+    if (is_interrupted) throw Interrupted("the call was interrupted");
+  };
+  wait_shortly(patience_, is_done);
+  if (!is_done()) sleep_until_done();
+  // Nobody writes to a task that is done: it is read without the lock.
   if (task->error != nullptr) std::rethrow_exception(task->error);
   return task->unfinished == 0;
 }

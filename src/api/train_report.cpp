@@ -47,8 +47,7 @@ void look_at_model(const learn::ModelOptions& model, bool is_of_links, Unused& u
 
 void look_at_gpus(const learn::TrainOptions& train, bool on_gpu, Unused& unused) {
   if (!on_gpu) {
-    unused.add({"--no-capture", "--tensor-sums", "--no-tensor-sums", "--no-tf32"},
-               "it is for GPUs, and this run has none");
+    unused.add({"--no-capture", "--tensor-sums", "--no-tensor-sums", "--no-tf32"}, kForGpus);
     return;
   }
   if (train.sampled) unused.add({"--no-capture"}, "batches are captured with --capture-batches");

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "warren/api/search_each.hpp"
 #include "warren/core/error.hpp"
 
 namespace warren {
@@ -75,6 +76,56 @@ TEST(Report, SeveralSearchesAreToldOneByOne) {
   EXPECT_EQ(json["sources"][1]["source"], 3);
   EXPECT_EQ(json["seconds"].size(), 2);
   EXPECT_THROW((void)to_json(names, options, std::vector<BfsResult>{}), UsageError);
+}
+
+TEST(Report, SearchesFromEachSourceHaveRowsOfOneArray) {
+  const VertexNames names(path());
+  const Graph& graph = names.graph();
+  const std::vector<Vertex> sources = {0, 3, 4};
+  const auto options = on_cpu<BfsOptions>();
+  const BfsSearches found = bfs_from_each(graph, sources, options);
+  ASSERT_EQ(found.each.size(), 3u);
+  ASSERT_EQ(found.depth.size(), 15u);
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    const BfsResult alone = bfs(graph, {.source = sources[s], .device = DeviceKind::cpu});
+    EXPECT_EQ(found.each[s].depth, alone.depth.to_vector());
+    EXPECT_EQ(found.each[s].depth.data(), found.depth.data() + 5 * s);
+    EXPECT_EQ(found.each[s].parent.data(), found.parent.data() + 5 * s);
+    EXPECT_EQ(found.each[s].reached, alone.reached);
+  }
+  const Json json = Json::parse(to_json(names, options, found.each));
+  EXPECT_EQ(json["sources"][1]["levels"], Json({1, 1, 1, 1}));
+  EXPECT_EQ(json["sources"][2]["reached"], 1);
+  // Without figures there is no rate.
+  EXPECT_EQ(to_text(names, options, found.each).find("edges/s"), std::string::npos);
+
+  const auto distances = sssp_from_each(graph, sources, on_cpu<SsspOptions>());
+  EXPECT_EQ(distances.distance.to_vector(),
+            (std::vector<std::int64_t>{0, 1, 3, 6, -1, 6, 5, 3, 0, -1, -1, -1, -1, -1, 0}));
+  EXPECT_TRUE(distances.real_distance.empty());
+  EXPECT_NE(to_text(names, on_cpu<SsspOptions>(), distances.each).find("  6  "), std::string::npos);
+
+  EXPECT_THROW((void)bfs_from_each(graph, {}, options), UsageError);
+  EXPECT_THROW((void)bfs_from_each(graph, std::vector<Vertex>{0, 5}, options), VertexError);
+  EXPECT_THROW((void)bfs_from_each(graph, sources, {.source = 1}), UsageError);
+  EXPECT_THROW((void)bfs_from_each(graph, sources, {.run = {.arrays = ResultArrays::none}}),
+               UsageError);
+}
+
+TEST(Report, OfPartsAndOrdersWhateverRunsAreTimed) {
+  const Graph graph = path();
+  PartitionOptions options{.parts = 2, .workgroup = 1};
+  const PartitionResult once = partition(graph, options);
+  const Json json = Json::parse(to_json(graph, options, once));
+  EXPECT_EQ(json["seconds"], Json({once.seconds}));
+  EXPECT_EQ(json["workgroup"], 1);
+  options.repeat = 2;
+  EXPECT_EQ(Json::parse(to_json(graph, options, partition(graph, options)))["seconds"].size(), 2u);
+  const ReorderOptions by_degree{.order = "degree"};
+  const Json order = Json::parse(to_json(graph, by_degree, reorder(graph, by_degree)));
+  EXPECT_EQ(order["command"], "reorder");
+  EXPECT_EQ(order["order"], "degree");
+  EXPECT_EQ(order["vertices"], 5);
 }
 
 TEST(Report, DistancesAreSummedExactlyAndInTheFilesUnits) {

@@ -14,6 +14,7 @@ import unittest
 import zipfile
 
 from support import DEVICE, PROGRAM, ProgramTest, npy
+from test_checkpoints import array
 
 FIELDS = {"graph": str, "vertices": int, "edges": int, "model": str, "epochs": list, "best_validation": float,
           "test_accuracy": float, "epoch_seconds": float, "breakdown": dict, "best_epoch": int}
@@ -228,6 +229,25 @@ class Train(ProgramTest):
         self.assertEqual(saves_nothing.status, 0, saves_nothing.err)
         self.assertIn("saves nothing", saves_nothing.err)
         self.must_fail(2, "train", *GENERATED, "--mode", "sampled", "--recompute", says="--mode full")
+
+    @unittest.skipUnless(DEVICE == "cuda", "these options are of GPUs")
+    def test_options_of_gpus(self):
+        """Without capture numbers are the same; products in full float32 are the CPU's up to its rounding; sums learn by tensor cores and without."""
+        options = [*GENERATED, "--epochs", 3]
+        self.assertEqual(self.losses(*options, "--no-capture"), self.losses(*options))
+        self.succeed("train", *options, "--no-tf32", "--checkpoint", "model")
+        rounded, exact, of_cpu = (self.scores("model", *more) for more in ([], ["--no-tf32"], ["--device", "cpu"]))
+        size = max(map(abs, of_cpu))
+        self.assertNotEqual(rounded, exact)
+        self.assertLess(max(abs(a - b) for a, b in zip(exact, of_cpu, strict=True)), 1e-4 * size)
+        self.assertLess(max(abs(a - b) for a, b in zip(rounded, of_cpu, strict=True)), 1e-1 * size)
+        for switch in ("--tensor-sums", "--no-tensor-sums"):
+            result = self.succeed_json("train", *GENERATED, "--model", "gat", "--type", "bfloat16", "--epochs", 40, switch)
+            self.assertGreater(result["test_accuracy"], 0.5)
+
+    def scores(self, checkpoint, *more):
+        self.succeed("predict", *GENERATED, "--checkpoint", checkpoint, "--scores", "scores.npy", *more)
+        return array(self.folder / "scores.npy")[1]
 
     @unittest.skipUnless(DEVICE == "cpu", "sizes are by the host's memory")
     def test_recompute_is_named_where_it_would_fit(self):

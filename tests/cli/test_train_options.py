@@ -102,6 +102,7 @@ PREDICT = {
     "--embeddings": Writes(["--embeddings", "e.npy"], "e.npy"),
     "--pairs": Refused(["--pairs", "pairs.txt"]),
     "--no-labels": Changes(["--no-labels"], "test_accuracy"),
+    "--no-tf32": Warned(["--no-tf32"]) if DEVICE == "cpu" else Elsewhere(["--no-tf32"], "test_train.py"),
     "--allow-changes": Changes(["--allow-changes"], "status", beside=["--normalize", "none"]),
 }
 

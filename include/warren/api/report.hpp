@@ -34,7 +34,8 @@ namespace warren {
 [[nodiscard]] std::string to_text(const VertexNames& names, const BfsOptions& options,
                                   const BfsResult& result);
 /// A table, with a line for each search.
-[[nodiscard]] std::string to_text(const VertexNames& names, std::span<const BfsResult> results);
+[[nodiscard]] std::string to_text(const VertexNames& names, const BfsOptions& options,
+                                  std::span<const BfsResult> results);
 
 [[nodiscard]] std::string to_json(const VertexNames& names, const BfsTogetherResult& result);
 [[nodiscard]] std::string to_text(const VertexNames& names, const BfsTogetherResult& result);
@@ -47,7 +48,8 @@ namespace warren {
                                   std::span<const SsspResult> results);
 [[nodiscard]] std::string to_text(const VertexNames& names, const SsspOptions& options,
                                   const SsspResult& result);
-[[nodiscard]] std::string to_text(const VertexNames& names, std::span<const SsspResult> results);
+[[nodiscard]] std::string to_text(const VertexNames& names, const SsspOptions& options,
+                                  std::span<const SsspResult> results);
 
 [[nodiscard]] std::string to_json(const VertexNames& names, const ComponentsResult& result);
 [[nodiscard]] std::string to_text(const VertexNames& names, const ComponentsResult& result);
@@ -75,6 +77,12 @@ namespace warren {
                                   const PartitionResult& result);
 [[nodiscard]] std::string to_text(const Graph& graph, const PartitionOptions& options,
                                   const PartitionResult& result);
+
+/// `order` is the options'.
+[[nodiscard]] std::string to_json(const Graph& graph, const ReorderOptions& options,
+                                  const ReorderResult& result);
+[[nodiscard]] std::string to_text(const Graph& graph, const ReorderOptions& options,
+                                  const ReorderResult& result);
 
 /// Writes a line for every vertex: its id and its values, as the command line's --output does. Of
 /// searches depth and parent, or the distance, and -1 where a vertex was not reached; else the

@@ -129,7 +129,8 @@ struct TrainOptions {
 
 namespace api {
 struct TrainingReport;
-}
+struct PredictionReport;
+}  // namespace api
 
 struct TrainResult {
   /// Loss, scores (training, validation, test) and seconds of every epoch, those of before a resume
@@ -165,6 +166,7 @@ struct TrainResult {
 
 struct PredictOptions {
   bool embeddings = false;     ///< Fills PredictResult::embeddings.
+  bool allow_tf32 = true;      ///< GPUs: of dense products.
   bool allow_changes = false;  ///< Of datasets that were made by other options than for training.
   std::string normalize{};     ///< Empty: as for training.
   std::string method = "ranges";
@@ -190,6 +192,8 @@ struct PredictResult {
   std::optional<bool> is_trained_on;
   std::vector<std::string> warnings;
   RunInfo info;
+  /// What the command line tells of a prediction (report_training.hpp).
+  std::shared_ptr<const api::PredictionReport> report;
 };
 
 /// What a model says of every vertex, exactly, by a pass over the whole graph. Repeats bit for bit

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "warren/api/training.hpp"
@@ -36,13 +37,21 @@ struct TrainingReport {
 /// What is told of a prediction.
 struct PredictionReport {
   RunInfo ran;
-  const learn::ModelOptions& model;
-  const Prediction& outcome;
+  learn::ModelKind model = learn::ModelKind::gcn;
+  std::uint64_t vertices = 0, edges = 0;
+  std::uint64_t columns = 0;  ///< Classes; of links the width of an embedding.
   std::string normalize;
+  double seconds = 0.0;
+  std::uint64_t bytes_between_hosts = 0;
+  std::optional<learn::Scores> scores{};  ///< Of datasets with labels.
+  std::optional<bool> is_trained_on{};    ///< Not of links: the model saw a part of the edges.
   bool is_of_links = false;
   std::optional<std::uint64_t> pairs{};  ///< Of links: pairs that were asked about,
   std::uint64_t likely = 0;              ///< and how many of them are likelier linked than not.
 };
+/// Takes what the prediction told, but for its rows.
+[[nodiscard]] PredictionReport report_of(const RunInfo& ran, const TrainingData& data,
+                                         const learn::Checkpoint& model, const Prediction& outcome);
 [[nodiscard]] std::string to_json(const PredictionReport& report);
 [[nodiscard]] std::string to_text(const PredictionReport& report);
 

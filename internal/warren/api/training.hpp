@@ -147,7 +147,10 @@ struct Prediction {
   std::uint64_t bytes_between_hosts = 0;  ///< As RunInfo's.
 };
 /// Options with which a trainer asks a model.
-[[nodiscard]] learn::TrainOptions predict_options(const learn::Checkpoint& checkpoint);
+[[nodiscard]] learn::TrainOptions predict_options(const learn::Checkpoint& checkpoint,
+                                                  bool allow_tf32);
+/// Why options of GPUs change nothing on a CPU.
+inline constexpr const char* kForGpus = "it is for GPUs, and this run has none";
 /// Throws InputError unless the model, which messages call `name`, can be asked of the dataset,
 /// whose labels may be of fewer classes.
 void fit_to_model(const std::string& name, const learn::Checkpoint& checkpoint, bool has_labels,

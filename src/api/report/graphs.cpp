@@ -27,10 +27,16 @@ Json degree_counts(const graph::Statistics& statistics) {
 Json document_of(const char* command, const Graph& graph, const std::vector<double>& seconds) {
   Json json = Json::object();
   json["command"] = command;
+  json["device"] = "cpu";
   json["vertices"] = graph.vertices();
   json["edges"] = graph.edges();
   json["seconds"] = seconds;
   return json;
+}
+
+/// Of each timed run; of a call without them, its one run.
+std::vector<double> seconds_of(const PartitionResult& result) {
+  return result.run_seconds.empty() ? std::vector<double>{result.seconds} : result.run_seconds;
 }
 
 /// 0: all.
@@ -78,7 +84,7 @@ std::string to_text(const VertexNames& names, const StatisticsResult& result) {
 
 std::string to_json(const Graph& graph, const PartitionOptions& options,
                     const PartitionResult& result) {
-  Json json = document_of("partition", graph, result.run_seconds);
+  Json json = document_of("partition", graph, seconds_of(result));
   json["parts"] = options.parts;
   json["method"] = options.method;
   json["cut_edges"] = result.cut_edges;
@@ -96,7 +102,7 @@ std::string to_text(const Graph& graph, const PartitionOptions& options,
   text.print("\n");
   text.row("method", "{}, {} in {}", options.method,
            counted(static_cast<std::uint64_t>(options.parts), "part", "parts"),
-           duration(median(result.run_seconds)));
+           duration(median(seconds_of(result))));
   text.row("cut edges", "{} ({})", thousands(result.cut_edges),
            percent(result.cut_edges, graph.edges()));
   text.row("imbalance", "{:.3f} (edges of the fullest part over the mean)", result.imbalance);
@@ -107,6 +113,22 @@ std::string to_text(const Graph& graph, const PartitionOptions& options,
   text.row("  fused", "{} in workgroups of {}", thousands(result.volume.fused),
            workgroup_of(options));
   text.row("  cover", "{}", thousands(result.volume.cover));
+  return text.take();
+}
+
+std::string to_json(const Graph& graph, const ReorderOptions& options,
+                    const ReorderResult& result) {
+  Json json = document_of("reorder", graph, {result.seconds});
+  json["order"] = options.order;
+  return api::written(json);
+}
+
+std::string to_text(const Graph& graph, const ReorderOptions& options,
+                    const ReorderResult& result) {
+  Text text;
+  text.print("\n");
+  text.row("order", "{}, of {} in {}", options.order,
+           counted(graph.vertices(), "vertex", "vertices"), duration(result.seconds));
   return text.take();
 }
 

@@ -130,15 +130,21 @@ std::string how_verified(const VertexNames& /*names*/, const BfsResult& /*result
   return "by the Graph500 rules";
 }
 
-void print_heading(Text& text, const BfsResult& /*result*/) {
-  text.print("\n{:>12}  {:>12}  {:>9}  {:>12}  {:>14}\n", "source", "reached", "max depth", "time",
-             "edges/s");
+/// The last column of a table of searches, where they were asked for figures.
+template <class Result>
+std::string rate_column(bool has_figures, const Result& result) {
+  return has_figures ? fmt::format("  {:>14}", with_prefix(teps(result))) : "";
 }
 
-void print_line(Text& text, const VertexNames& names, const BfsResult& result) {
-  text.print("{:>12}  {:>12}  {:>9}  {:>12}  {:>14}\n", names.id_text(result.sources.front()),
+void print_heading(Text& text, bool has_figures, const BfsResult& /*result*/) {
+  text.print("\n{:>12}  {:>12}  {:>9}  {:>12}{}\n", "source", "reached", "max depth", "time",
+             has_figures ? "         edges/s" : "");
+}
+
+void print_line(Text& text, const VertexNames& names, bool has_figures, const BfsResult& result) {
+  text.print("{:>12}  {:>12}  {:>9}  {:>12}{}\n", names.id_text(result.sources.front()),
              thousands(result.reached), result.max_depth, duration(median(result.info.run_seconds)),
-             with_prefix(teps(result)));
+             rate_column(has_figures, result));
 }
 
 __extension__ using Wide = unsigned __int128;
@@ -286,15 +292,16 @@ std::string how_verified(const VertexNames& names, const SsspResult& /*result*/)
       weights.rounding);
 }
 
-void print_heading(Text& text, const SsspResult& /*result*/) {
-  text.print("\n{:>12}  {:>12}  {:>14}  {:>12}  {:>14}\n", "source", "reached", "max distance",
-             "time", "edges/s");
+void print_heading(Text& text, bool has_figures, const SsspResult& /*result*/) {
+  text.print("\n{:>12}  {:>12}  {:>14}  {:>12}{}\n", "source", "reached", "max distance", "time",
+             has_figures ? "         edges/s" : "");
 }
 
-void print_line(Text& text, const VertexNames& names, const SsspResult& result) {
-  text.print("{:>12}  {:>12}  {:>14.6g}  {:>12}  {:>14}\n", names.id_text(result.sources.front()),
-             thousands(result.reached), in_units(result, result.figures.max_real_distance),
-             duration(median(result.info.run_seconds)), with_prefix(teps(result)));
+void print_line(Text& text, const VertexNames& names, bool has_figures, const SsspResult& result) {
+  text.print("{:>12}  {:>12}  {:>14.6g}  {:>12}{}\n", names.id_text(result.sources.front()),
+             thousands(result.reached),
+             in_units(result, figures_of(result, has_figures).max_real_distance),
+             duration(median(result.info.run_seconds)), rate_column(has_figures, result));
 }
 
 /// Where searches were to end.
@@ -351,10 +358,10 @@ std::string text_of(const VertexNames& names, const Options& options, const Resu
 }
 
 template <class Result>
-std::string table_of(const VertexNames& names, std::span<const Result> results) {
+std::string table_of(const VertexNames& names, bool has_figures, std::span<const Result> results) {
   Text text;
-  if (!results.empty()) print_heading(text, results.front());
-  for (const Result& result : results) print_line(text, names, result);
+  if (!results.empty()) print_heading(text, has_figures, results.front());
+  for (const Result& result : results) print_line(text, names, has_figures, result);
   return text.take();
 }
 
@@ -377,8 +384,9 @@ std::string to_json(const VertexNames& names, const BfsOptions& options,
 std::string to_text(const VertexNames& names, const BfsOptions& options, const BfsResult& result) {
   return text_of(names, options, result);
 }
-std::string to_text(const VertexNames& names, std::span<const BfsResult> results) {
-  return table_of(names, results);
+std::string to_text(const VertexNames& names, const BfsOptions& options,
+                    std::span<const BfsResult> results) {
+  return table_of(names, options.figures, results);
 }
 
 void save(const VertexNames& names, const BfsResult& result, const std::string& path) {
@@ -445,8 +453,9 @@ std::string to_text(const VertexNames& names, const SsspOptions& options,
                     const SsspResult& result) {
   return text_of(names, options, result);
 }
-std::string to_text(const VertexNames& names, std::span<const SsspResult> results) {
-  return table_of(names, results);
+std::string to_text(const VertexNames& names, const SsspOptions& options,
+                    std::span<const SsspResult> results) {
+  return table_of(names, options.figures, results);
 }
 
 void save(const VertexNames& names, const SsspResult& result, const std::string& path) {

@@ -256,53 +256,70 @@ std::string to_text(const learn::EpochRecord& record, std::uint64_t epochs) {
                      record.scores[1].accuracy, duration(record.seconds));
 }
 
+PredictionReport report_of(const RunInfo& ran, const TrainingData& data,
+                           const learn::Checkpoint& model, const Prediction& outcome) {
+  PredictionReport report;
+  report.ran = ran;
+  report.model = model.model.kind;
+  report.vertices = data.graphs.out->vertices;
+  report.edges = data.graphs.out->edges();
+  report.columns = model.model.classes;
+  report.normalize = data.normalize;
+  report.seconds = outcome.seconds;
+  report.bytes_between_hosts = outcome.bytes_between_hosts;
+  report.is_of_links = model.is_of_links;
+  if (model.is_of_links) return report;
+  report.scores = outcome.scores;
+  report.is_trained_on = outcome.is_trained_on;
+  return report;
+}
+
 std::string to_json(const PredictionReport& report) {
-  const Prediction& outcome = report.outcome;
   Json json = document("predict", report.ran);
-  json["seconds"] = std::vector<double>{outcome.seconds};
-  set_bytes_between_hosts(json, outcome.bytes_between_hosts);
-  json["model"] = learn::name_of(report.model.kind);
+  json["vertices"] = report.vertices;
+  json["edges"] = report.edges;
+  json["seconds"] = std::vector<double>{report.seconds};
+  set_bytes_between_hosts(json, report.bytes_between_hosts);
+  json["model"] = learn::name_of(report.model);
   json["task"] = report.is_of_links ? "link" : "node";
   json["normalize"] = report.normalize;
   if (report.is_of_links) {
-    json["embedding"] = report.model.classes;
+    json["embedding"] = report.columns;
     if (report.pairs) {
       json["pairs"] = *report.pairs;
       json["likely_pairs"] = report.likely;
     }
     return written(json);
   }
-  if (outcome.scores) {
-    const learn::Scores& scores = *outcome.scores;
+  if (report.scores) {
+    const learn::Scores& scores = *report.scores;
     json["train_accuracy"] = scores[0].accuracy;
     json["validation_accuracy"] = scores[1].accuracy;
     json["test_accuracy"] = scores[2].accuracy;
   }
-  // Of links the model saw a part of the edges.
-  if (outcome.is_trained_on) json["trained_on"] = *outcome.is_trained_on;
+  if (report.is_trained_on) json["trained_on"] = *report.is_trained_on;
   return written(json);
 }
 
 std::string to_text(const PredictionReport& report) {
-  const Prediction& outcome = report.outcome;
   Text text;
   text.print("\n");
-  text.row("model", "{}, on {}", learn::name_of(report.model.kind), place_of(report.ran));
-  text.row("time", "{}", duration(outcome.seconds));
+  text.row("model", "{}, on {}", learn::name_of(report.model), place_of(report.ran));
+  text.row("time", "{}", duration(report.seconds));
   if (report.is_of_links) {
     if (report.pairs)
       text.row("pairs", "{}, {} of them likelier linked than not", thousands(*report.pairs),
                thousands(report.likely));
     return text.take();
   }
-  if (outcome.scores) {
-    const learn::Scores& scores = *outcome.scores;
+  if (report.scores) {
+    const learn::Scores& scores = *report.scores;
     text.row("training, validation, test", "{:.4f}, {:.4f}, {:.4f}", scores[0].accuracy,
              scores[1].accuracy, scores[2].accuracy);
   } else {
     text.row("accuracy", "none: there are no labels to compare with");
   }
-  if (outcome.is_trained_on == false)
+  if (report.is_trained_on == false)
     text.row("dataset", "another graph or other features than the model was trained on");
   return text.take();
 }

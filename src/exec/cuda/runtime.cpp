@@ -2,9 +2,11 @@
 // The exec floor's calls of the CUDA runtime.
 #include "exec/cuda/runtime.hpp"
 
+#include <atomic>
 #include <cstdlib>
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include "warren/core/error.hpp"
 #include "warren/exec/cuda_check.hpp"
@@ -14,11 +16,17 @@
 namespace warren::exec::cuda {
 
 int device_count() noexcept {
+  // GPUs neither come nor go while the runtime is there. A process that is forked off has none.
+  static std::atomic<int> known{0};
+  [[maybe_unused]] static const int watched =
+      pthread_atfork(nullptr, nullptr, [] { known.store(0); });
+  if (const int before = known.load(std::memory_order_relaxed); before > 0) return before;
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess) {
     (void)cudaGetLastError();
     return 0;
   }
+  known.store(count, std::memory_order_relaxed);
   return count;
 }
 

@@ -90,9 +90,10 @@ Bfs::Bfs(team::Team& team, const graph::Shard& shard, const BfsOptions& options)
 Bfs::~Bfs() = default;
 
 void Bfs::check_vertex(Vertex v, const char* what) const {
-  require(v < shard_.vertices,
-          fmt::format("{} {} is no vertex: the graph has {} vertices, numbered from 0", what, v,
-                      shard_.vertices));
+  // Texts that are made before they are needed take a small search's time, here and in run().
+  if (v >= shard_.vertices)
+    throw UsageError(fmt::format("{} {} is no vertex: the graph has {} vertices, numbered from 0",
+                                 what, v, shard_.vertices));
 }
 
 BfsResult Bfs::run(Vertex source, const BfsLimits& limits) {
@@ -122,9 +123,11 @@ BfsResult Bfs::run(std::span<const Vertex> sources, const BfsLimits& limits) {
     });
     const double end = now_seconds();
     result.seconds = end - begin;
-    trace_span(
-        "bfs", team_.rank(), begin, end,
-        fmt::format("{{\"source\":{},\"pull_levels\":{}}}", sources.front(), last.pull_levels));
+    if (trace_enabled()) {
+      trace_span(
+          "bfs", team_.rank(), begin, end,
+          fmt::format("{{\"source\":{},\"pull_levels\":{}}}", sources.front(), last.pull_levels));
+    }
     if (!options_.adds_up) return;
     const BfsSummary::State summary =
         Run::summarize(team_, stream_, BfsSummary{memory_->arrays().out, memory_->arrays().visit});
