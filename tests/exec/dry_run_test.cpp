@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "warren/core/error.hpp"
+#include "warren/exec/algorithms.hpp"
 #include "warren/exec/dense.hpp"
 #include "warren/exec/launch.hpp"
 #include "warren/memory/buffer.hpp"
@@ -69,6 +70,14 @@ TEST(DryRuns, DoNothing) {
     fill_bytes(stream, a.data(), 0, a.bytes());
     copy(stream, c.data(), a.data(), a.bytes());
     products.multiply(stream, {100, 100, 100}, a.data(), a.data(), c.data());
+    auto* const words = reinterpret_cast<std::uint32_t*>(a.data());
+    auto* const sums = reinterpret_cast<std::uint64_t*>(c.data());
+    EXPECT_EQ(sort_keys(stream, sums, nullptr, 100, 64), sums);
+    sort_pairs(stream, words, words + 100, words, words + 100, 100, 32, c.data(), c.bytes());
+    EXPECT_EQ(unique_keys(stream, sums, sums, 100), 100u);
+    exclusive_sum(stream, words, sums, 100);
+    const WordRange range{sums, 100};
+    clear_words(stream, std::span(&range, 1));
     std::vector<float> found(1, 3.0f);
     c.download(stream, found);
     EXPECT_EQ(found[0], 3.0f);

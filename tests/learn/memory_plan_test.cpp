@@ -79,7 +79,10 @@ void expect_planned(const Problem& p, const TrainOptions& options,
   const bool on_gpu = team.kind == exec::DeviceKind::cuda;
   const exec::Device device = on_gpu ? exec::Device::cuda(0) : exec::Device::cpu(1);
   const MemoryPlan plan = plan_memory(graphs, p.dataset, options, device);
-  const double planned = static_cast<double>(plan.total()) * (on_gpu ? 1 : team.ranks);
+  std::uint64_t total = plan.total();
+  // Lists that a CPU samples are the input's.
+  for (const auto& [name, bytes] : plan.parts) total -= !on_gpu && name == "store" ? bytes : 0;
+  const double planned = static_cast<double>(total) * (on_gpu ? 1 : team.ranks);
   const auto held = static_cast<double>(held_by(p, graphs, options, team));
   EXPECT_NEAR(held, planned, 0.01 * planned) << plan.text();
 }
@@ -184,6 +187,53 @@ TEST(MemoryPlans, OfSparseFeaturesAreWhatIsHeld) {
       expect_planned(p, options, ranks(size));
     }
   }
+}
+
+/// Of batches, two an epoch, whose neighbours are nearly all vertices: what a plan has room for is
+/// then what there is. All vertices have forty neighbours.
+void check_plans_of_batches(const std::vector<team::TeamOptions>& teams) {
+  constexpr Vertex kVertices = 2400;
+  std::vector<graph::Edge> list;
+  for (Vertex v = 0; v < kVertices; ++v) {
+    for (Vertex i = 0; i < 20; ++i) list.push_back({v, (v + 3 + 59 * i) % kVertices});
+  }
+  graph::BuildOptions both_ways;
+  both_ways.symmetrize = true;
+  Problem p;
+  p.graph = fixtures::from_list(kVertices, std::move(list), both_ways);
+  exec::ThreadPool pool(1);
+  p.dataset = generate_dataset(kVertices, 24, 7, 1, pool);
+  for (Vertex v = 0; v < kVertices; ++v)
+    p.dataset.splits[v] = v % 12 == 0 ? kValidation : v % 12 == 6 ? kTest : kTrain;
+  p.dataset.counts = {kVertices / 12 * 10, kVertices / 12, kVertices / 12};
+  for (const Kind& kind : kPlanned) {
+    for (const auto& team : teams) {
+      for (const NumberType type : {NumberType::float32, NumberType::bfloat16}) {
+        for (const bool is_exact : {false, true}) {
+          TrainOptions options = planned_options(kind);
+          options.type = type;
+          options.model.layers = 2;
+          options.model.skip = is_exact;
+          options.sampled.emplace();
+          options.sampled->fanouts = {-1, 8};
+          options.sampled->batch =
+              p.dataset.counts[0] / (2 * static_cast<std::uint64_t>(team.ranks));
+          options.sampled->exact_evaluation = is_exact;
+          options.sampled->pad = type == NumberType::bfloat16;
+          SCOPED_TRACE(std::string(kind.name) + ", " + text_of(options, team) +
+                       (is_exact ? ", exact evaluation" : ""));
+          expect_planned(p, options, team);
+        }
+      }
+    }
+  }
+}
+
+TEST(MemoryPlans, OfBatchesAreWhatIsHeld) { check_plans_of_batches({ranks(1), ranks(2)}); }
+TEST(MemoryPlansCuda, OfBatchesAreWhatIsHeld) {
+  const auto gpus = teams_of_own_gpus();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  check_plans_of_batches(gpus);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace warren::exec {
 
 /// As long as it is there, this thread's calls for devices of the CPU take no memory and do no
 /// work: allocate() counts, and gives addresses that are nobody's (reading or writing there ends
-/// the process); launches, copies, fills and dense products return at once. Code whose host side
+/// the process); launches, copies, fills, dense products and sorts return at once. Code whose host side
 /// looks at no result can then be run for what it would hold, without holding it. Memory of
 /// MemoryKind::host stays real. Work must be enqueued by this thread; what it took may be given back
 /// later. One at a time for each thread.

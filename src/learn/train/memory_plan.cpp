@@ -12,7 +12,7 @@
 #include "warren/exec/memory.hpp"
 #include "warren/team/dry.hpp"
 
-#include "learn/train/trainer_parts.hpp"
+#include "learn/batch/batch_parts.hpp"
 #include "learn/train/whole_sizes.hpp"
 
 namespace warren::learn {
@@ -86,25 +86,23 @@ std::uint64_t vertex_bytes(const TrainOptions& options) {
   return sizeof(EdgeOffset) + (has_degree ? sizeof(float) : 0);
 }
 
-/// What batches need beside the whole graph's parts: rows of layers as many as fanouts allow.
-void add_batches(MemoryPlan& plan, const GraphPair& graphs, const Dataset& dataset,
-                 const TrainOptions& options) {
+/// What training on batches needs beside the whole graph's parts: the lists that are sampled and
+/// the table of features by their sizes, all else by a dry run of the largest batches.
+void add_batches(MemoryPlan& plan, const exec::Device& device, const GraphPair& graphs,
+                 const Dataset& dataset, const TrainOptions& options) {
+  const SampledOptions& sampled = *options.sampled;
   const std::uint64_t all = graphs.cuts.back();
-  const std::uint64_t all_edges = graphs.out->edges();
-  // Of the ranks with the most vertices and edges; of attention these have loops.
+  const std::uint64_t size = size_of(options.type);
+  // Of the ranks with the most vertices and edges.
   std::uint64_t n = 0;
   std::uint64_t m = 0;
   for (std::size_t q = 0; q + 1 < graphs.cuts.size(); ++q) {
     n = std::max(n, graphs.cuts[q + 1] - graphs.cuts[q]);
     m = std::max(m, graphs.out->offsets[graphs.cuts[q + 1]] - graphs.out->offsets[graphs.cuts[q]]);
   }
-  if (is_attention(options.model.kind)) m += n;
-  const SampledOptions& sampled = *options.sampled;
-  const std::uint64_t hidden = options.model.hidden;
-  const std::uint64_t size = size_of(options.type);
-  Bytes store, features, sampler, layers;
+  Bytes store, features;
   if (sampled.edges == graph::EdgesPlacement::device)
-    store.add(sampled.replicate_edges ? all_edges : m, edge_bytes(options), 1);
+    store.add(sampled.replicate_edges ? graphs.out->edges() : m, edge_bytes(options), 1);
   store.add(sampled.replicate_edges ? all : n, 1, vertex_bytes(options));
   if (sampled.features != memory::Placement::host)
     features.add(sampled.features == memory::Placement::replicated ? all : n, dataset.width, size);
@@ -112,33 +110,16 @@ void add_batches(MemoryPlan& plan, const GraphPair& graphs, const Dataset& datas
                    ? static_cast<std::uint64_t>(sampled.cached * static_cast<double>(all))
                    : 0,
                dataset.width, size);
-  const std::uint64_t seeds = seeds_of_batch(options, all);
-  const std::uint64_t flights = 2ull * batches_in_flight(options, all, m);
-  std::uint64_t rows = seeds;
-  const ModelKind kind = options.model.kind;
-  const std::uint64_t copies = (kind == ModelKind::gatv2 ? 7
-                                : kind == ModelKind::gat ? 6
-                                                         : 5) +
-                               (options.model.skip ? 1 : 0);
-  for (std::size_t h = 0; h < sampled.fanouts.size(); ++h) {
-    const auto fanout = sampled.fanouts[h] < 0 ? m : static_cast<std::uint64_t>(sampled.fanouts[h]);
-    const std::uint64_t edges = std::min(exec::bytes_of(rows, fanout), m + seeds);
-    const std::uint64_t after = std::min(rows + edges, all);
-    // Outputs, gradients and scratch of the layer whose targets these are.
-    layers.add(rows, copies * (h == 0 ? std::max(hidden, dataset.classes) : hidden), size);
-    sampler.add(edges, flights * (2 * sizeof(Vertex) + sizeof(std::uint32_t)), 1);
-    if (options.model.edge_weights) sampler.add(edges, flights * sizeof(float), 1);
-    // Of attention with those of loops, along edges and against them.
-    if (options.model.edge_weights && is_attention(kind))
-      layers.add(edges + rows, 2 * (sizeof(float) + sizeof(Vertex)), 1);
-    rows = after;
-  }
-  sampler.add(rows, flights * (2 * sizeof(Vertex) + sizeof(std::uint64_t)), 1);
-  features.add(rows, 2 * dataset.width, size);
+  const exec::DryRun run(device);
+  const auto team =
+      team::dry_team(exec::Device::cpu(1), static_cast<int>(graphs.cuts.size()) - 1);
+  const BatchBytes batches = dry_batches(*team, graphs, dataset, options);
+  features.add(batches.features, 1, 1);
+  plan.parts.emplace_back("parameters", batches.parameters);
   plan.parts.emplace_back("store", store.value);
   plan.parts.emplace_back("features of batches", features.value);
-  plan.parts.emplace_back("samplers", sampler.value);
-  plan.parts.emplace_back("layers of batches", layers.value);
+  plan.parts.emplace_back("samplers", batches.samplers);
+  plan.parts.emplace_back("layers of batches", batches.layers);
   if (!options.links) return;
   Bytes embeddings;
   embeddings.add(n, dataset.classes);
@@ -225,18 +206,6 @@ MemoryPlan plan_whole(const exec::Device& device, int ranks, const WholeSizes& s
   return plan;
 }
 
-/// Of training on batches, parameters and what updates them.
-MemoryPlan plan_parameters(const exec::Device& device, const TrainOptions& options) {
-  const exec::DryRun run(device);
-  const auto team = team::dry_team(exec::Device::cpu(1), 1);
-  Context context(*team, {}, options.type);
-  Model model(context, options.model);
-  const Updates updates(context.stream(), options, model.parameters());
-  MemoryPlan plan;
-  plan.parts = {{"parameters", run.use().peak}};
-  return plan;
-}
-
 /// Plans of one dataset on one team by different options.
 class Planner {
  public:
@@ -259,10 +228,12 @@ class Planner {
         MemoryPlan one = plan_whole(device_, ranks, sizes, options);
         if (most.parts.empty() || one.total() > most.total()) most = std::move(one);
       }
-    } else {
-      most = plan_parameters(device_, options);
     }
-    if (options.sampled) add_batches(most, graphs_, dataset_, options);
+    if (!options.sampled) return most;
+    // What evaluates shares the parameters of what trains.
+    std::erase_if(most.parts, [](const auto& part) { return part.first == "parameters"; });
+    options.model.recompute = false;
+    add_batches(most, device_, graphs_, dataset_, options);
     return most;
   }
 
