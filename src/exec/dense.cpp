@@ -220,7 +220,7 @@ void DenseProducts::multiply(const Stream& stream, const DenseShape& shape, cons
 #if WARREN_HAS_CUDA
   if (device_.is_cuda())
     return library_->blas->multiply(stream, shape, {cuda::blas_type<T>(), cuda::blas_type<C>()}, a,
-                                   b, c, alpha, beta);
+                                    b, c, alpha, beta);
 #endif
   multiply_on_cpu(device_.pool(), shape, alpha, a, b, beta, c);
 }

@@ -92,15 +92,14 @@ MatrixSizes matrix_sizes(const exec::Device& device, std::span<const EdgeOffset>
   sizes.entries = offsets[sizes.rows] - offsets[0];
   sizes.halo = halo;
   sizes.plan = plan_sizes(device, offsets, {.parts = ranks > 1 ? parts_of(halo) : 1});
-  if (ranks == 1) return sizes;
+  if (own.empty()) return sizes;
   std::vector<EdgeOffset> own_offsets(offsets.size()), halo_offsets(offsets.size());
   for (std::uint64_t r = 0; r < sizes.rows; ++r) {
     own_offsets[r + 1] = own_offsets[r] + own[r];
     halo_offsets[r + 1] = halo_offsets[r] + (offsets[r + 1] - offsets[r] - own[r]);
   }
-  sizes.own_entries = own_offsets.back();
-  sizes.own_plan = plan_sizes(device, own_offsets);
-  sizes.halo_plan = plan_sizes(device, halo_offsets);
+  sizes.split = {own_offsets.back(), plan_sizes(device, own_offsets),
+                 plan_sizes(device, halo_offsets)};
   return sizes;
 }
 
@@ -173,8 +172,8 @@ DistributedMatrix::DistributedMatrix(team::Team& team, const exec::Stream& strea
   is_direct_ = true;
   parts_ = std::make_unique<Parts>(team);
   parts_->plan = PipelinedPlan(stream, sizes.plan, sizes.halo);
-  parts_->pull = std::make_unique<HaloPull>(team, cuts_, sizes.halo, vertices_.data() + rows_,
-                                            parts_->plan);
+  parts_->pull =
+      std::make_unique<HaloPull>(team, cuts_, sizes.halo, vertices_.data() + rows_, parts_->plan);
 }
 
 DistributedMatrix::~DistributedMatrix() = default;

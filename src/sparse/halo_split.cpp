@@ -12,8 +12,9 @@ HaloSplit::HaloSplit(const exec::Stream& stream, const MatrixSizes& sizes) {
     part.values = memory::Buffer<float>(stream.device(), sizes.is_weighted ? entries : 0);
     part.plan = SpmmPlan(stream, plan);
   };
-  take(own_, sizes.own_entries, sizes.own_plan);
-  take(halo_, sizes.entries - sizes.own_entries, sizes.halo_plan);
+  const SplitSizes& split = sizes.split.value();
+  take(own_, split.own_entries, split.own_plan);
+  take(halo_, sizes.entries - split.own_entries, split.halo_plan);
 }
 
 HaloSplit::HaloSplit(const exec::Stream& stream, const DistributedMatrix& matrix) {

@@ -11,10 +11,10 @@ namespace warren::exec {
 
 /// As long as it is there, this thread's calls for devices of the CPU take no memory and do no
 /// work: allocate() counts, and gives addresses that are nobody's (reading or writing there ends
-/// the process); launches, copies, fills, dense products and sorts return at once. Code whose host side
-/// looks at no result can then be run for what it would hold, without holding it. Memory of
-/// MemoryKind::host stays real. Work must be enqueued by this thread; what it took may be given back
-/// later. One at a time for each thread.
+/// the process); launches, copies, fills, dense products and sorts return at once. Code whose host
+/// side looks at no result can then be run for what it would hold, without holding it. Memory of
+/// MemoryKind::host stays real. Work must be enqueued by this thread; what it took may be given
+/// back later. One at a time for each thread.
 class DryRun {
  public:
   /// For what `like` would hold: what has other sizes on GPUs has them if it is one (sizes_of()).

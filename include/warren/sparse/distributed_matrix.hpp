@@ -30,19 +30,22 @@ enum class HaloBy {
   collectives  ///< An all-to-all of rows that their owners have gathered.
 };
 
+/// Of a matrix in two (HaloSplit): how many entries are of own columns, and the parts' plans.
+struct SplitSizes {
+  std::uint64_t own_entries = 0;
+  SpmmPlanSizes own_plan, halo_plan;
+};
 /// How large a rank's matrix is, and what is prepared for it: all that its memory depends on.
 struct MatrixSizes {
   std::uint64_t rows = 0, entries = 0;
   std::uint64_t halo = 0;  ///< Rows of other ranks that entries name.
   bool is_weighted = false;
   SpmmPlanSizes plan;
-  /// In two parts (HaloSplit): entries of own columns, and of the halo.
-  std::uint64_t own_entries = 0;
-  SpmmPlanSizes own_plan, halo_plan;
+  std::optional<SplitSizes> split;  ///< Where DistributedMatrix::split() is called.
 };
-/// Of a rank whose rows begin at `offsets` (host memory, one more than rows, from any number on), on
-/// `device`, in a team of `ranks`. `own`: of several ranks, how many of each row's entries are of
-/// own columns.
+/// Of a rank whose rows begin at `offsets` (host memory, one more than rows, from any number on),
+/// on `device`, in a team of `ranks`. `own`: for split(), how many of each row's entries are of own
+/// columns; else empty.
 [[nodiscard]] MatrixSizes matrix_sizes(const exec::Device& device,
                                        std::span<const EdgeOffset> offsets,
                                        std::span<const std::uint32_t> own, std::uint64_t halo,

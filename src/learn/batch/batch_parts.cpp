@@ -90,9 +90,8 @@ void add_margins(BatchShape& shape, const std::vector<std::int64_t>& fanouts,
   };
   for (std::size_t h = 0; h < fanouts.size(); ++h) {
     // No batch has more than that.
-    const std::uint64_t edges =
-        exec::bytes_of(shape.vertices[h],
-                       fanouts[h] < 0 ? vertices : static_cast<std::uint64_t>(fanouts[h]));
+    const std::uint64_t edges = exec::bytes_of(
+        shape.vertices[h], fanouts[h] < 0 ? vertices : static_cast<std::uint64_t>(fanouts[h]));
     shape.edges[h] = with_margin(shape.edges[h], edges);
     shape.vertices[h + 1] =
         std::max(shape.vertices[h],

@@ -116,8 +116,7 @@ Model::Model(Context& context, std::shared_ptr<const Neighbourhood> neighbourhoo
   Matrix matrix;
   matrix.neighbourhood = std::move(neighbourhood);
   if (!takes_edges())
-    matrix.aggregation =
-        std::make_shared<Aggregation>(context, *matrix.neighbourhood, weighting());
+    matrix.aggregation = std::make_shared<Aggregation>(context, *matrix.neighbourhood, weighting());
   add_layers(context, is_sparse, matrix);
 }
 

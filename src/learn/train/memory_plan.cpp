@@ -111,8 +111,7 @@ void add_batches(MemoryPlan& plan, const exec::Device& device, const GraphPair& 
                    : 0,
                dataset.width, size);
   const exec::DryRun run(device);
-  const auto team =
-      team::dry_team(exec::Device::cpu(1), static_cast<int>(graphs.cuts.size()) - 1);
+  const auto team = team::dry_team(exec::Device::cpu(1), static_cast<int>(graphs.cuts.size()) - 1);
   const BatchBytes batches = dry_batches(*team, graphs, dataset, options);
   features.add(batches.features, 1, 1);
   plan.parts.emplace_back("parameters", batches.parameters);
@@ -272,8 +271,8 @@ std::string MemoryPlan::text() const {
   return text;
 }
 
-MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
-                       const TrainOptions& options, const std::optional<exec::Device>& on) {
+MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset, const TrainOptions& options,
+                       const std::optional<exec::Device>& on) {
   check(sized(options.model, dataset));
   const auto ranks = static_cast<int>(graphs.cuts.size()) - 1;
   const exec::Device device =

@@ -167,8 +167,7 @@ Targets dry_targets(const exec::Device& device, const WholeSizes& sizes) {
   Targets targets;
   if (sizes.has_labels) targets.classes = memory::Buffer<std::int32_t>(device, sizes.rows);
   if (sizes.has_targets)
-    targets.values =
-        memory::Buffer<float>(device, exec::bytes_of(sizes.rows, sizes.classes));
+    targets.values = memory::Buffer<float>(device, exec::bytes_of(sizes.rows, sizes.classes));
   targets.splits = memory::Buffer<std::uint8_t>(device, sizes.rows);
   return targets;
 }

@@ -35,9 +35,7 @@ struct Updates {
   [[nodiscard]] const float* factor() const { return scale ? scale->factor() : nullptr; }
   /// By the parameters' gradients, summed over the ranks, for the step that the optimizer has
   /// begun.
-  void update(const exec::Stream& stream) {
-    optimizer.update(stream, scale ? &*scale : nullptr);
-  }
+  void update(const exec::Stream& stream) { optimizer.update(stream, scale ? &*scale : nullptr); }
 
   Optimizer optimizer;
   std::optional<LossScale> scale;  // Of float16.

@@ -37,12 +37,16 @@ class RankRows {
     halo_ = static_cast<std::uint64_t>(std::count(is_needed_.begin(), is_needed_.end(), 1));
   }
 
-  [[nodiscard]] NeighbourSizes sizes(const exec::Device& device, int ranks) const {
+  /// `is_split`: the matrix is asked for in two (DistributedMatrix::split()).
+  [[nodiscard]] NeighbourSizes sizes(const exec::Device& device, int ranks, bool is_split) const {
     const std::span<const EdgeOffset> offsets =
         has_loops_ ? std::span<const EdgeOffset>(looped_)
                    : std::span<const EdgeOffset>(graph_.offsets.data() + first_, rows_ + 1);
     NeighbourSizes sizes;
-    sizes.matrix = sparse::matrix_sizes(device, offsets, own_, halo_, ranks);
+    sizes.matrix = sparse::matrix_sizes(
+        device, offsets,
+        is_split ? std::span<const std::uint32_t>(own_) : std::span<const std::uint32_t>(), halo_,
+        ranks);
     sizes.long_rows = long_rows_;
     return sizes;
   }
@@ -111,8 +115,9 @@ std::vector<WholeSizes> whole_sizes(const exec::Device& device, const GraphPair&
   exec::ThreadPool pool(exec::hardware_threads());
   std::vector<WholeSizes> all(ranks);
   const auto neighbours = [&](const graph::Graph& graph, std::size_t q) {
-    NeighbourSizes sizes = RankRows(pool, graph, graphs.cuts, q, is_attention(model.kind))
-                               .sizes(device, static_cast<int>(ranks));
+    NeighbourSizes sizes =
+        RankRows(pool, graph, graphs.cuts, q, is_attention(model.kind))
+            .sizes(device, static_cast<int>(ranks), model.kind == ModelKind::gat);
     sizes.matrix.is_weighted = model.edge_weights;
     sizes.has_input_ids = !graphs.input_ids.empty();
     return sizes;
