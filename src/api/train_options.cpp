@@ -338,8 +338,17 @@ void fit_batches(TrainingData& data, const TrainOptions& asked, int ranks, std::
         learn::edges_are_replicated(memory, ranks, *data.graphs.out, train);
 }
 
-learn::MemoryPlan plan_of(TrainingData& data, const learn::TrainOptions& train) {
-  learn::MemoryPlan plan = learn::plan_memory(data.graphs, data.dataset, train);
+/// What each rank has, the CPU's threads shared out.
+exec::Device device_of_rank(const RunInfo& ran) {
+  if (ran.device == DeviceKind::cuda) return exec::Device::cuda(0);
+  const int threads = ran.threads > 0 ? ran.threads : exec::hardware_threads();
+  return exec::Device::cpu(std::max(1, threads / ran.devices));
+}
+
+learn::MemoryPlan plan_of(TrainingData& data, const learn::TrainOptions& train,
+                          const RunInfo& ran) {
+  learn::MemoryPlan plan =
+      learn::plan_memory(data.graphs, data.dataset, train, device_of_rank(ran));
   const std::uint64_t saves = train.model.recompute ? 0 : plan.recompute_saves;
   log_info(
       fmt::format("a rank will hold {}: {}{}", human_bytes(plan.total()), plan.text(),
@@ -365,7 +374,7 @@ learn::MemoryPlan fit_to(TrainingData& data, const TrainOptions& asked, const Ru
   sized.features = data.dataset.width;
   sized.classes = data.dataset.classes;
   learn::check(sized);
-  return plan_of(data, train);
+  return plan_of(data, train, ran);
 }
 
 }  // namespace warren::api

@@ -9,11 +9,15 @@
 #include <utility>
 
 #include "warren/core/error.hpp"
+#include "warren/exec/dry_run.hpp"
 
 #include "exec/cuda/algorithms.hpp"
 
 namespace warren::exec {
 namespace {
+
+/// Of work for the CPU: what is sorted in a dry run is nobody's memory.
+bool is_dry() { return DryRun::current() != nullptr; }
 
 struct Pairs {
   std::uint32_t* keys;
@@ -44,6 +48,7 @@ std::uint64_t* sort_keys(const Stream& stream, std::uint64_t* keys,
 #if WARREN_HAS_CUDA
   if (stream.device().is_cuda()) return cuda::sort_keys(stream, keys, spare, count, bits);
 #endif
+  if (is_dry()) return keys;
   const std::uint64_t mask = bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
   stream.synchronize();
   std::sort(keys, keys + count,
@@ -68,6 +73,7 @@ void sort_pairs(const Stream& stream, const std::uint32_t* keys, std::uint32_t* 
     return cuda::sort_pairs(stream, keys, sorted_keys, values, sorted_values, count, bits, scratch,
                             scratch_bytes);
 #endif
+  if (is_dry()) return;
   stream.synchronize();
   auto* spare = static_cast<std::uint32_t*>(scratch);
   const Pairs sorted{sorted_keys, sorted_values};
@@ -90,6 +96,7 @@ std::uint64_t unique_keys(const Stream& stream, const std::uint64_t* keys, std::
 #if WARREN_HAS_CUDA
   if (stream.device().is_cuda()) return cuda::unique_keys(stream, keys, unique, count);
 #endif
+  if (is_dry()) return count;
   stream.synchronize();
   return static_cast<std::uint64_t>(std::unique_copy(keys, keys + count, unique) - unique);
 }
@@ -99,6 +106,7 @@ void exclusive_sum(const Stream& stream, const std::uint32_t* values, std::uint6
 #if WARREN_HAS_CUDA
   if (stream.device().is_cuda()) return cuda::exclusive_sum(stream, values, sums, count);
 #endif
+  if (is_dry()) return;
   stream.synchronize();
   sums[0] = 0;
   for (std::uint64_t i = 0; i < count; ++i) sums[i + 1] = sums[i] + values[i];
@@ -111,6 +119,7 @@ void clear_words(const Stream& stream, std::span<const WordRange> ranges) {
 #if WARREN_HAS_CUDA
   if (stream.device().is_cuda()) return cuda::clear_words(stream, ranges);
 #endif
+  if (is_dry()) return;
   stream.synchronize();
   for (const WordRange& range : ranges) {
     if (range.count > 0) std::memset(range.first, 0, range.count * sizeof(std::uint64_t));

@@ -7,15 +7,18 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include <cblas.h>
 
 #include "warren/core/error.hpp"
+#include "warren/exec/dry_run.hpp"
 #include "warren/exec/half.hpp"
 #include "warren/exec/memory.hpp"
 
 #include "exec/blas_buffers.hpp"
+#include "exec/blas_workspace.hpp"
 
 #if WARREN_HAS_CUDA
 #include "exec/cuda/blas.hpp"
@@ -173,20 +176,30 @@ void multiply_on_cpu(ThreadPool& pool, const DenseShape& s, float alpha, const T
 
 }  // namespace
 
-#if WARREN_HAS_CUDA
 struct DenseProducts::Library {
-  Library(const Device& device, const DenseOptions& options) : blas(device, options.allow_tf32) {}
-  cuda::Blas blas;
-};
-#else
-struct DenseProducts::Library {};
+  explicit Library(const Device& device) : on(device) {}
+  ~Library() { deallocate(on, MemoryKind::device, dry_workspace, kBlasWorkspace); }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  Device on;
+  void* dry_workspace = nullptr;  // Of a dry run for a GPU.
+#if WARREN_HAS_CUDA
+  std::optional<cuda::Blas> blas;
 #endif
+};
 
 DenseProducts::DenseProducts(const Device& device, const DenseOptions& options)
     : device_(device), options_(options) {
+  if (!sizes_of(device).is_cuda()) return;
+  library_ = std::make_unique<Library>(device);
 #if WARREN_HAS_CUDA
-  if (device.is_cuda()) library_ = std::make_unique<Library>(device, options);
+  if (device.is_cuda()) {
+    library_->blas.emplace(device, options.allow_tf32);
+    return;
+  }
 #endif
+  library_->dry_workspace = allocate(device, MemoryKind::device, kBlasWorkspace);
 }
 
 DenseProducts::~DenseProducts() = default;
@@ -194,6 +207,7 @@ DenseProducts::~DenseProducts() = default;
 template <class T, class C>
 void DenseProducts::multiply(const Stream& stream, const DenseShape& shape, const T* a, const T* b,
                              C* c, float alpha, float beta) {
+  if (DryRun::current() != nullptr && !device_.is_cuda()) return;
   require(stream.device() == device_, "a dense product on another device than its own");
   require(shape.m <= kMostSize && shape.n <= kMostSize && shape.k <= kMostSize,
           "a dense product's sizes must be below 2^31");
@@ -205,8 +219,8 @@ void DenseProducts::multiply(const Stream& stream, const DenseShape& shape, cons
   }
 #if WARREN_HAS_CUDA
   if (device_.is_cuda())
-    return library_->blas.multiply(stream, shape, {cuda::blas_type<T>(), cuda::blas_type<C>()}, a,
-                                   b, c, alpha, beta);
+    return library_->blas->multiply(stream, shape, {cuda::blas_type<T>(), cuda::blas_type<C>()}, a,
+                                    b, c, alpha, beta);
 #endif
   multiply_on_cpu(device_.pool(), shape, alpha, a, b, beta, c);
 }

@@ -17,6 +17,7 @@
 #include "warren/core/error.hpp"
 #include "warren/core/page.hpp"
 #include "warren/exec/captured_work.hpp"
+#include "warren/exec/dry_run.hpp"
 #include "warren/exec/thread_pool.hpp"
 
 #include "exec/cuda/runtime.hpp"
@@ -134,6 +135,9 @@ std::string place(const Device& device, MemoryKind kind) {
   return kind == MemoryKind::pinned && device.is_cuda() ? "the host (pinned memory)" : "the host";
 }
 
+/// Devices of dry runs are CPUs, whatever they are for.
+DryRun* dry_run_of(const Device& device) { return device.is_cuda() ? nullptr : DryRun::current(); }
+
 void* allocate_host(std::uint64_t bytes) {
   if (bytes < kMapThreshold) return std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   void* pointer = mmap(nullptr, in_pages(bytes), PROT_READ | PROT_WRITE,
@@ -188,6 +192,8 @@ void free_host(void* pointer, std::uint64_t bytes) noexcept {
 
 void* allocate(const Device& device, MemoryKind kind, std::uint64_t bytes) {
   if (bytes == 0) return nullptr;
+  if (DryRun* const run = dry_run_of(device); run != nullptr && kind != MemoryKind::host)
+    return run->take(kind, bytes);
   Account& a = account(device, kind);
   const bool on_card = device.is_cuda() && kind == MemoryKind::device;
   const bool pinned = device.is_cuda() && kind == MemoryKind::pinned;
@@ -230,6 +236,10 @@ void* allocate(const Device& device, MemoryKind kind, std::uint64_t bytes) {
 void deallocate(const Device& device, MemoryKind kind, void* pointer, std::uint64_t bytes,
                 std::uint64_t held) noexcept {
   if (pointer == nullptr) return;
+  if (DryRun::gave(pointer)) {
+    if (DryRun* const run = DryRun::current(); run != nullptr) run->give_back(kind, held);
+    return;
+  }
   Account& a = account(device, kind);
   a.current.fetch_sub(held);
   ++a.changes;
@@ -245,6 +255,10 @@ void deallocate(const Device& device, MemoryKind kind, void* pointer, std::uint6
 void shrink(const Device& device, MemoryKind kind, void* pointer, std::uint64_t bytes,
             std::uint64_t held, std::uint64_t kept) noexcept {
   if (pointer == nullptr || kept >= held) return;
+  if (DryRun::gave(pointer)) {
+    if (DryRun* const run = DryRun::current(); run != nullptr) run->give_back(kind, held - kept);
+    return;
+  }
   if (device.is_cuda() && kind != MemoryKind::host) return;
   account(device, kind).current.fetch_sub(held - kept);
   // A resource's block may end within a page in which another one begins.
@@ -257,7 +271,7 @@ void shrink(const Device& device, MemoryKind kind, void* pointer, std::uint64_t 
 
 void copy([[maybe_unused]] const Stream& stream, void* target, const void* source,
           std::uint64_t bytes) {
-  if (bytes == 0) return;
+  if (bytes == 0 || dry_run_of(stream.device()) != nullptr) return;
 #if WARREN_HAS_CUDA
   if (stream.device().is_cuda())
     return cuda::copy(stream.device().index(), stream.native(), target, source, bytes);
@@ -267,7 +281,7 @@ void copy([[maybe_unused]] const Stream& stream, void* target, const void* sourc
 
 void fill_bytes([[maybe_unused]] const Stream& stream, void* target, int value,
                 std::uint64_t bytes) {
-  if (bytes == 0) return;
+  if (bytes == 0 || dry_run_of(stream.device()) != nullptr) return;
 #if WARREN_HAS_CUDA
   if (stream.device().is_cuda())
     return cuda::fill_bytes(stream.device().index(), stream.native(), target, value, bytes);

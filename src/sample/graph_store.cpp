@@ -185,6 +185,15 @@ GraphStore::GraphStore(team::Team& team, const graph::Shard& shard, const StoreO
   team.barrier();
 }
 
+GraphStore::GraphStore(const StoreSizes& sizes, const StoreOptions& options)
+    : edges_(sizes.edges),
+      max_degree_(sizes.max_degree),
+      has_weights_(options.weights),
+      has_edge_weights_(options.edge_weights) {
+  view_.cuts[1] = sizes.vertices;
+  if (options.cumulative) cumulative_.emplace();
+}
+
 void GraphStore::sort_by_time(team::Team& team, const exec::Stream& stream,
                               const graph::Shard& shard, std::span<const std::int64_t> times) {
   const graph::CsrView& csr = shard.out;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "warren/core/error.hpp"
+#include "warren/exec/dry_run.hpp"
 
 #include "sample/sampler_run.hpp"
 
@@ -68,7 +69,7 @@ std::uint64_t own_scratch(const exec::Device& device) {
 
 NeighbourSampler::NeighbourSampler(const exec::Device& device, const GraphStore& store,
                                    const SamplerOptions& options)
-    : options_(options), store_(store.view()) {
+    : options_(options), store_(store.view()), edges_(store.edges()) {
   check(store, options);
   plan(store);
   take(device);
@@ -246,7 +247,24 @@ SampledBatch NeighbourSampler::batch(std::uint32_t b) const {
   return result;
 }
 
+BatchCounts NeighbourSampler::most_counts() const {
+  BatchCounts most{};
+  std::uint64_t vertices = std::min(options_.batch, store_.vertices());
+  most.vertices[0] = static_cast<std::uint32_t>(vertices);
+  for (std::size_t h = 0; h < plan_.size(); ++h) {
+    const HopPlan& hop = plan_[h];
+    std::uint64_t edges = hop.edges;
+    if (hop.fanout != kAllNeighbours) edges = std::min(edges, vertices * hop.fanout);
+    if (!options_.replace || hop.fanout == kAllNeighbours) edges = std::min(edges, edges_);
+    vertices = std::min(vertices + edges, store_.vertices());
+    most.edges[h] = static_cast<std::uint32_t>(edges);
+    most.vertices[h + 1] = static_cast<std::uint32_t>(vertices);
+  }
+  return most;
+}
+
 std::vector<BatchCounts> NeighbourSampler::counts(const exec::Stream& stream) const {
+  if (exec::DryRun::current() != nullptr) return std::vector(batches_, most_counts());
   std::vector<BatchCounts> counts(batches_);
   counts_.download(stream, counts);
   stream.synchronize();

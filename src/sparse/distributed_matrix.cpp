@@ -85,6 +85,37 @@ struct DistributedMatrix::Parts {
       products;
 };
 
+MatrixSizes matrix_sizes(const exec::Device& device, std::span<const EdgeOffset> offsets,
+                         std::span<const std::uint32_t> own, std::uint64_t halo, int ranks) {
+  MatrixSizes sizes;
+  sizes.rows = offsets.size() - 1;
+  sizes.entries = offsets[sizes.rows] - offsets[0];
+  sizes.halo = halo;
+  sizes.plan = plan_sizes(device, offsets, {.parts = ranks > 1 ? parts_of(halo) : 1});
+  if (own.empty()) return sizes;
+  std::vector<EdgeOffset> own_offsets(offsets.size()), halo_offsets(offsets.size());
+  for (std::uint64_t r = 0; r < sizes.rows; ++r) {
+    own_offsets[r + 1] = own_offsets[r] + own[r];
+    halo_offsets[r + 1] = halo_offsets[r] + (offsets[r + 1] - offsets[r] - own[r]);
+  }
+  sizes.split = {own_offsets.back(), plan_sizes(device, own_offsets),
+                 plan_sizes(device, halo_offsets)};
+  return sizes;
+}
+
+void DistributedMatrix::take(std::uint64_t entries, std::uint64_t halo) {
+  const exec::Device& device = team_.device();
+  halo_ = halo;
+  offsets_ = memory::Buffer<EdgeOffset>(device, rows_ + 1);
+  columns_ = memory::Buffer<Vertex>(device, entries);
+  if (is_weighted_) values_ = memory::Buffer<float>(device, entries);
+  vertices_ = memory::Buffer<Vertex>(device, rows_ + halo);
+  view_.rows = rows_;
+  view_.offsets = offsets_.data();
+  view_.column_ids = columns_.data();
+  view_.values = values_.data();
+}
+
 DistributedMatrix::DistributedMatrix(team::Team& team, const exec::Stream& stream, const Rows& rows,
                                      HaloBy by)
     : team_(team),
@@ -97,8 +128,9 @@ DistributedMatrix::DistributedMatrix(team::Team& team, const exec::Stream& strea
   std::vector<Vertex> columns = numbered_columns(team, rows, exchange);
   host_offsets_.resize(rows_ + 1);
   for (std::uint64_t r = 0; r <= rows_; ++r) host_offsets_[r] = rows.offsets[r] - rows.offsets[0];
-  offsets_ = to_device(stream, host_offsets_);
   halo_ids_ = exchange.halo();
+  take(columns.size(), halo_ids_.size());
+  offsets_.upload(stream, host_offsets_);
   if (team.size() > 1) {
     is_direct_ = by == HaloBy::automatic && has_direct_paths(team, offsets_.data());
     parts_ = std::make_unique<Parts>(team);
@@ -111,25 +143,37 @@ DistributedMatrix::DistributedMatrix(team::Team& team, const exec::Stream& strea
   } else {
     own_plan_ = SpmmPlan(stream, host_offsets_);
   }
-  columns_ = to_device(stream, columns);
+  columns_.upload(stream, columns);
   // Entries keep their places, whatever numbers their columns get.
-  if (is_weighted_) {
-    values_ = memory::Buffer<float>(team.device(), rows.values.size());
-    values_.upload(stream, rows.values.span());
-    stream.synchronize();
-  }
+  if (is_weighted_) values_.upload(stream, rows.values.span());
 
   std::vector<Vertex> vertices(rows_);
   for (std::uint64_t r = 0; r < rows_; ++r) vertices[r] = static_cast<Vertex>(first_ + r);
   vertices.insert(vertices.end(), halo_ids_.begin(), halo_ids_.end());
-  vertices_ = to_device(stream, vertices);
+  vertices_.upload(stream, vertices);
+  stream.synchronize();
   if (is_shared())
     parts_->pull = std::make_unique<HaloPull>(team, stream, rows.cuts, exchange,
                                               vertices_.data() + rows_, parts_->plan, is_direct_);
-  view_.rows = rows_;
-  view_.offsets = offsets_.data();
-  view_.column_ids = columns_.data();
-  view_.values = values_.data();
+}
+
+DistributedMatrix::DistributedMatrix(team::Team& team, const exec::Stream& stream,
+                                     const MatrixSizes& sizes)
+    : team_(team),
+      cuts_(static_cast<std::size_t>(team.size()) + 1, 0),
+      rows_(sizes.rows),
+      is_weighted_(sizes.is_weighted),
+      dry_sizes_(sizes) {
+  take(sizes.entries, sizes.halo);
+  if (team.size() == 1) {
+    own_plan_ = SpmmPlan(stream, sizes.plan);
+    return;
+  }
+  is_direct_ = true;
+  parts_ = std::make_unique<Parts>(team);
+  parts_->plan = PipelinedPlan(stream, sizes.plan, sizes.halo);
+  parts_->pull =
+      std::make_unique<HaloPull>(team, cuts_, sizes.halo, vertices_.data() + rows_, parts_->plan);
 }
 
 DistributedMatrix::~DistributedMatrix() = default;
@@ -267,8 +311,19 @@ void DistributedMatrix::multiply(const exec::Stream& stream, const MatrixOperand
 }
 
 const HaloSplit* DistributedMatrix::split(const exec::Stream& stream) const {
-  if (split_ == nullptr && is_shared()) split_ = std::make_shared<const HaloSplit>(stream, *this);
+  if (split_ != nullptr || !is_shared()) return split_.get();
+  split_ = dry_sizes_ ? std::make_shared<const HaloSplit>(stream, *dry_sizes_)
+                      : std::make_shared<const HaloSplit>(stream, *this);
   return split_.get();
+}
+
+std::uint64_t DistributedMatrix::halo_bytes() const {
+  if (!is_shared()) return 0;
+  return parts_->pull->bytes() + (split_ == nullptr ? 0 : split_->bytes());
+}
+
+std::uint64_t DistributedMatrix::halo_row_bytes() const {
+  return is_shared() ? parts_->pull->row_bytes() : 0;
 }
 
 template void DistributedMatrix::set_strategy<float>(const DistributedOptions&);

@@ -16,17 +16,23 @@ constexpr std::uint32_t kProcessorsBeside = 24;
 
 }  // namespace
 
-HaloPull::HaloPull(team::Team& team, const exec::Stream& stream,
-                   const std::vector<std::uint64_t>& cuts, const Exchange& exchange,
-                   const Vertex* ids, const PipelinedPlan& plan, bool is_direct)
+HaloPull::HaloPull(team::Team& team, const std::vector<std::uint64_t>& cuts, std::uint64_t size,
+                   const Vertex* ids, const PipelinedPlan& plan)
     : team_(team),
       cuts_(cuts),
       ids_(ids),
-      size_(exchange.halo().size()),
-      is_direct_(is_direct),
+      size_(size),
+      is_direct_(true),
       parts_(plan.parts().begin(), plan.parts().end()),
       barrier_(team) {
   for (std::size_t i = 0; i < parts_.size(); ++i) arrived_.emplace_back(team.device());
+}
+
+HaloPull::HaloPull(team::Team& team, const exec::Stream& stream,
+                   const std::vector<std::uint64_t>& cuts, const Exchange& exchange,
+                   const Vertex* ids, const PipelinedPlan& plan, bool is_direct)
+    : HaloPull(team, cuts, exchange.halo().size(), ids, plan) {
+  is_direct_ = is_direct;
   if (is_direct_) return;
   if (team.spans_hosts()) {
     windows_.emplace(team, stream, cuts, exchange);
@@ -53,6 +59,7 @@ const void* HaloPull::begin(const exec::Stream& stream, const void* x, std::uint
                             std::size_t slot, bool is_beside) {
   require(!is_under_way_, "rows of other ranks are on their way already");
   is_under_way_ = true;
+  row_bytes_ = std::max(row_bytes_, row_bytes);
   memory::Buffer<std::byte>& received = received_.at(slot);
   if (const std::uint64_t bytes = exec::bytes_of(size_, row_bytes); received.size() < bytes) {
     received.reset();

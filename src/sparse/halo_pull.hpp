@@ -28,7 +28,18 @@ class HaloPull {
   /// read directly, the plan has one part. Collective. Throws MemoryError.
   HaloPull(team::Team& team, const exec::Stream& stream, const std::vector<std::uint64_t>& cuts,
            const Exchange& exchange, const Vertex* ids, const PipelinedPlan& plan, bool is_direct);
+  /// The memory of a direct one alone, of `size` rows: for dry runs (exec::DryRun).
+  HaloPull(team::Team& team, const std::vector<std::uint64_t>& cuts, std::uint64_t size,
+           const Vertex* ids, const PipelinedPlan& plan);
 
+  /// Bytes of rows that came, and of those that were sent.
+  [[nodiscard]] std::uint64_t bytes() const {
+    std::uint64_t sum = send_.bytes();
+    for (const memory::Buffer<std::byte>& received : received_) sum += received.bytes();
+    return sum;
+  }
+  /// Of the widest rows so far, each.
+  [[nodiscard]] std::uint64_t row_bytes() const { return row_bytes_; }
   /// Rows of x, `row_bytes` each, of which this rank has its own, come to the result in the halo's
   /// order, in `stream`'s; until the next call with this slot. `is_beside`: something else runs on
   /// the device meanwhile. Collective.
@@ -50,6 +61,7 @@ class HaloPull {
   std::vector<std::uint64_t> cuts_;
   const Vertex* ids_;
   std::uint64_t size_;
+  std::uint64_t row_bytes_ = 0;
   bool is_direct_;
   bool is_under_way_ = false;
   std::array<memory::Buffer<std::byte>, DistributedMatrix::kSlots> received_;

@@ -5,6 +5,18 @@
 
 namespace warren::sparse {
 
+HaloSplit::HaloSplit(const exec::Stream& stream, const MatrixSizes& sizes) {
+  const auto take = [&](Part& part, std::uint64_t entries, const SpmmPlanSizes& plan) {
+    part.offsets = memory::Buffer<EdgeOffset>(stream.device(), sizes.rows + 1);
+    part.columns = memory::Buffer<Vertex>(stream.device(), entries);
+    part.values = memory::Buffer<float>(stream.device(), sizes.is_weighted ? entries : 0);
+    part.plan = SpmmPlan(stream, plan);
+  };
+  const SplitSizes& split = sizes.split.value();
+  take(own_, split.own_entries, split.own_plan);
+  take(halo_, sizes.entries - split.own_entries, split.halo_plan);
+}
+
 HaloSplit::HaloSplit(const exec::Stream& stream, const DistributedMatrix& matrix) {
   const std::uint64_t rows = matrix.rows();
   const std::uint64_t own = matrix.own_columns();

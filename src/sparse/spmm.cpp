@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/exec/dry_run.hpp"
 
 #include "sparse/spmm_kernels.hpp"
 
@@ -107,11 +108,20 @@ SpmmPlan::SpmmPlan(const exec::Stream& stream, std::span<const EdgeOffset> offse
                    const SpmmPlanOptions& options)
     : SpmmPlan(stream, pack_tasks(stream.device(), offsets, options)) {}
 
+SpmmPlanSizes plan_sizes(const exec::Device& device, std::span<const EdgeOffset> offsets,
+                         const SpmmPlanOptions& options) {
+  const SpmmTasks all = pack_tasks(device, offsets, options);
+  return {all.tasks.size(), all.splits.size(), all.pieces};
+}
+
+SpmmPlan::SpmmPlan(const exec::Stream& stream, const SpmmPlanSizes& sizes)
+    : tasks_(stream.device(), sizes.tasks),
+      count_(sizes.tasks),
+      splits_(stream.device(), sizes.splits),
+      pieces_(sizes.pieces) {}
+
 SpmmPlan::SpmmPlan(const exec::Stream& stream, SpmmTasks all)
-    : tasks_(stream.device(), all.tasks.size()),
-      count_(all.tasks.size()),
-      splits_(stream.device(), all.splits.size()),
-      pieces_(all.pieces) {
+    : SpmmPlan(stream, SpmmPlanSizes{all.tasks.size(), all.splits.size(), all.pieces}) {
   std::vector<std::uint32_t> split_of(pieces_);
   for (std::size_t i = 0; i < all.splits.size(); ++i)
     std::fill_n(split_of.begin() + all.splits[i].first, all.splits[i].count,
@@ -188,7 +198,8 @@ void spmm(const exec::Stream& stream, const MatrixView& a, const SpmmPlan& plan,
   job.partials = plan.partials(stream, job.partial_stride);
   job.pieces = plan.pieces();
   // Several column tiles have a warp's columns each, 32 or more.
-  if (stream.device().is_cuda()) job.arrivals = plan.zeros(stream, plan.pieces() * ((k + 31) / 32));
+  if (exec::sizes_of(stream.device()).is_cuda())
+    job.arrivals = plan.zeros(stream, plan.pieces() * ((k + 31) / 32));
   job.rows_moved = options.rows_moved;
   job.alpha = options.alpha;
   job.beta = options.beta;

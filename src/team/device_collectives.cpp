@@ -8,6 +8,7 @@
 #include <cstring>
 #include <set>
 
+#include "warren/exec/dry_run.hpp"
 #include "warren/exec/memory.hpp"
 
 #include "team/collective_agreement.hpp"
@@ -124,6 +125,7 @@ class DirectCollectives : public DeviceCollectives {
             std::uint64_t bytes) {
     if (target == source || bytes == 0) return;
     if (team_.device().is_cuda()) return exec::copy(stream, target, source, bytes);
+    if (exec::DryRun::current() != nullptr) return;
     constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
     team_.device().pool().parallel_for(
         0, bytes, kPiece, [&](std::uint64_t begin, std::uint64_t end) {

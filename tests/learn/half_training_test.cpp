@@ -285,7 +285,9 @@ TEST(HalfPlans, AreAboutHalfOfThoseOfFloat32) {
     for (const char* name : {"features", "outputs of layers", "gradients"})
       EXPECT_EQ(2 * part(NumberType::bfloat16, name), part(NumberType::float32, name)) << name;
     EXPECT_LT(part(NumberType::float16, "scratch"), part(NumberType::float32, "scratch"));
-    EXPECT_EQ(part(NumberType::float16, "parameters"), part(NumberType::float32, "parameters"));
+    EXPECT_EQ(part(NumberType::bfloat16, "parameters"), part(NumberType::float32, "parameters"));
+    EXPECT_EQ(part(NumberType::float16, "parameters"),
+              part(NumberType::float32, "parameters") + sizeof(LossScaleState));
   }
 }
 

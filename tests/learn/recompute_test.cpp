@@ -176,10 +176,10 @@ void check_plan(const team::TeamOptions& team) {
         const bool keeps_much = norm != NormKind::none || kind.kind == ModelKind::gat ||
                                 kind.kind == ModelKind::gin || kind.aggregate == SageAggregate::max;
         EXPECT_EQ(planned > 0.15 * static_cast<double>(kept.total()), keeps_much);
-        // On GPUs products have room of their own.
+        // What a GPU's products hold is in plans for GPUs alone.
         if (team.kind == exec::DeviceKind::cuda) continue;
         EXPECT_NEAR(static_cast<double>(least), static_cast<double>(again.total()),
-                    0.08 * static_cast<double>(again.total()));
+                    0.01 * static_cast<double>(again.total()));
       }
     }
   }
@@ -209,7 +209,7 @@ TEST(MemoryPlans, HaveTheRowsOfOtherRanks) {
           const MemoryPlan plan = plan_memory(graphs, p.dataset, options);
           const auto planned = static_cast<double>(plan.total()) * size;
           EXPECT_NEAR(static_cast<double>(peak_of(p, graphs, options, ranks(size))), planned,
-                      0.07 * planned);
+                      0.01 * planned);
         }
       }
     }
@@ -236,12 +236,10 @@ TEST(MemoryPlans, HaveTheWeightsOfEdges) {
           options.model.edge_weights = true;
           options.model.recompute = recomputes;
           options.epochs = 1;
-          // Plans have more tasks than walks over rows as long as these, and a row for each.
-          const double part = kind.kind == ModelKind::gatv2 ? 0.16 : 0.04;
           const auto planned =
               static_cast<double>(plan_memory(graphs, p.dataset, options).total()) * size;
           EXPECT_NEAR(static_cast<double>(peak_of(p, graphs, options, ranks(size))), planned,
-                      part * planned);
+                      0.01 * planned);
         }
       }
     }

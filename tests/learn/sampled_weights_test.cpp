@@ -240,8 +240,7 @@ TEST(SampledEdgeWeights, CountWhereDrawsAreByThem) {
               ThrowsMessage<UsageError>(HasSubstr("weighted sampling needs weights of 0 and")));
 }
 
-/// Four bytes an edge of the store and of each batch in flight, and of GCN's four a vertex: of
-/// attention plans count a loop of each vertex among its edges.
+/// Four bytes an edge of the store and of each batch in flight, and of GCN's four a vertex.
 TEST(SampledEdgeWeights, ArePlannedFor) {
   const Problem p = problem_of(true, some_weight);
   const GraphPair graphs = fixtures::pair_of(p.graph, 1);
@@ -256,7 +255,7 @@ TEST(SampledEdgeWeights, ArePlannedFor) {
     };
     const std::uint64_t store = part("store"), samplers = part("samplers");
     options.model.edge_weights = false;
-    const std::uint64_t degrees = kind.kind == ModelKind::sage ? 0 : p.graph.vertices;
+    const std::uint64_t degrees = kind.kind == ModelKind::gcn ? p.graph.vertices : 0;
     EXPECT_EQ(store - part("store"), (p.graph.edges() + degrees) * sizeof(float));
     // Hops of 10, 30 and 90 targets, of two samplers.
     EXPECT_EQ(samplers - part("samplers"), 2 * 2 * (10 + 30 + 90) * sizeof(float));

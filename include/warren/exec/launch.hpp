@@ -44,6 +44,9 @@ struct LaunchOptions {
 
 namespace detail {
 
+/// Whether this thread's launches for the CPU do nothing (dry_run.hpp).
+[[nodiscard]] bool is_dry() noexcept;
+
 inline std::uint64_t cpu_grain(std::uint64_t tasks, int threads, std::uint64_t asked) {
   if (asked != 0) return asked;
   return std::clamp<std::uint64_t>(tasks / (static_cast<std::uint64_t>(threads) * 64), 1, 4096);
@@ -166,6 +169,7 @@ void launch(const Stream& stream, std::uint64_t tasks, const Kernel& kernel,
   static_assert(std::is_trivially_copyable_v<Kernel>);
   if (tasks == 0) return;
   if constexpr (std::is_same_v<Backend, Cpu>) {
+    if (detail::is_dry()) return;
     ThreadPool& pool = stream.device().pool();
     pool.parallel_for(0, tasks, detail::cpu_grain(tasks, pool.size(), options.grain),
                       [&](std::uint64_t begin, std::uint64_t end) {
@@ -205,7 +209,7 @@ template <class Backend, class W, class Kernel>
 void launch_wide(const Stream& stream, std::uint64_t tasks, const Kernel& kernel,
                  const LaunchOptions& options = {}) {
   if constexpr (std::is_same_v<Backend, Cpu>) {
-    if (tasks == 0) return;
+    if (tasks == 0 || detail::is_dry()) return;
     const auto run = detail::widest_run_tasks<Kernel>();
     ThreadPool& pool = stream.device().pool();
     pool.parallel_for(0, tasks, detail::cpu_grain(tasks, pool.size(), options.grain),

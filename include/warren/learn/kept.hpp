@@ -67,6 +67,13 @@ class Kept {
     return static_cast<T*>(bytes(slot));
   }
 
+  /// Bytes of its memory, those of slots that others have there included.
+  [[nodiscard]] std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (const KeptMemory::Slot& slot : memory_->slots_) sum += slot.bytes.bytes();
+    return sum;
+  }
+
   /// Whether nobody else has taken a slot since this one took it.
   [[nodiscard]] bool is_intact() const {
     for (std::size_t s = 0; s < kKeptSlots; ++s) {

@@ -63,8 +63,15 @@ class Features {
   Features(const exec::Stream& stream, std::span<const float> values, std::uint64_t width,
            NumberType type = NumberType::float32);
   Features(const exec::Stream& stream, const SparseRows& rows);
+  /// The memory of such alone: for dry runs (exec::DryRun).
+  Features(const exec::Stream& stream, std::uint64_t rows, std::uint64_t width, NumberType type);
+  Features(const exec::Stream& stream, const SparseOperandSizes& sizes);
 
   [[nodiscard]] bool is_sparse() const { return dense_.size() == 0; }
+  /// On the device, with dropout's copy once there is one.
+  [[nodiscard]] std::uint64_t bytes() const {
+    return dense_.bytes() + dropped_.bytes() + sparse_.bytes();
+  }
   /// The features with dropout, until the next call.
   [[nodiscard]] Operand operand(Context& context, const Dropout& dropout);
 
@@ -80,6 +87,10 @@ class Model {
   /// With its parameters drawn from the seed: the same on every rank. Collective. Throws
   /// UsageError, MemoryError.
   Model(Context& context, const GraphPair& graphs, const ModelOptions& options, bool is_sparse);
+  /// The same of a neighbourhood that is there, of the graph that layers read (which of attention
+  /// has self-loops): for dry runs (exec::DryRun).
+  Model(Context& context, std::shared_ptr<const Neighbourhood> neighbourhood,
+        const ModelOptions& options, bool is_sparse);
   /// Of sampled batches of dense features: its layers' matrices are set for each batch.
   Model(Context& context, const ModelOptions& options);
   ~Model();
@@ -128,6 +139,12 @@ class Model {
   /// of other ranks, which must find room beside them.
   void backward(Context& context, Numbers scores_gradient,
                 GradientSums sums = GradientSums::of_rank);
+  /// Bytes that the layers' outputs have, what they keep for backward() beside these, and the
+  /// gradients of rows.
+  struct Bytes {
+    std::uint64_t outputs = 0, kept = 0, gradients = 0;
+  };
+  [[nodiscard]] Bytes bytes() const;
   /// Room for the scores' gradient.
   [[nodiscard]] Numbers scores_gradient() { return gradients_[0].data(); }
 
@@ -157,6 +174,8 @@ class Model {
   /// before all else, and reads them scaled alone.
   [[nodiscard]] bool scales_features() const;
   [[nodiscard]] Weighting weighting() const;
+  /// Of the whole graph.
+  void add_layers(Context& context, bool is_sparse, const Matrix& matrix);
   void add_layer(std::uint64_t l, bool is_sparse, const Matrix& matrix);
   [[nodiscard]] std::unique_ptr<Convolution> make_convolution(const ConvolutionShape& shape,
                                                               const Matrix& matrix, bool is_last);

@@ -59,6 +59,13 @@ struct BlockMatrix {
   const sparse::SpmmPlan* plan = nullptr;
 };
 
+/// How large a rank's part of a graph is: all that its memory depends on.
+struct NeighbourSizes {
+  sparse::MatrixSizes matrix;
+  std::uint64_t long_rows = 0;  ///< RowPlan's.
+  bool has_input_ids = false;   ///< The input has other numbers (GraphPair::input_ids).
+};
+
 /// The matrix of a rank's rows of a graph, with what training adds to it: the whole graph's
 /// (sparse::DistributedMatrix), or a sampled batch's, which is set for each.
 class Neighbours {
@@ -68,6 +75,8 @@ class Neighbours {
   Neighbours(team::Team& team, const exec::Stream& stream, const graph::Graph& graph,
              const GraphPair& graphs, sparse::HaloBy by = sparse::HaloBy::automatic,
              EdgeWeights weights = EdgeWeights::ones);
+  /// The memory of one alone: for dry runs (exec::DryRun).
+  Neighbours(team::Team& team, const exec::Stream& stream, const NeighbourSizes& sizes);
   /// No rows, until set() is called.
   Neighbours() = default;
   /// Takes the place of the matrix so far. Not of a whole graph's.
@@ -95,6 +104,10 @@ class Neighbours {
   [[nodiscard]] const Vertex* input_ids() const { return input_ids_; }
   /// Of the whole graph.
   [[nodiscard]] const sparse::DistributedMatrix& whole() const { return *whole_; }
+  /// What the whole graph's matrix holds, without rows of others.
+  [[nodiscard]] std::uint64_t bytes() const {
+    return whole_->bytes() + ids_.bytes() + row_plan_.long_rows() * sizeof(Vertex);
+  }
   /// How sums over rows of a type are made (DistributedMatrix::set_strategy()): no part of the
   /// matrix, which stays as it is. Collective.
   void set_strategy(NumberType type, const sparse::DistributedOptions& options) const;
@@ -183,6 +196,8 @@ class Aggregation {
   /// Collective. Throws MemoryError.
   Aggregation(Context& context, const Neighbourhood& neighbourhood, const GraphPair& graphs,
               Weighting weighting);
+  /// The memory of one alone: for dry runs (exec::DryRun).
+  Aggregation(Context& context, const Neighbourhood& neighbourhood, Weighting weighting);
   /// Of blocks: nothing, until set() is called.
   explicit Aggregation(const Neighbourhood& neighbourhood)
       : out_(neighbourhood.out), in_(neighbourhood.in) {}
@@ -209,6 +224,8 @@ class Aggregation {
   }
 
  private:
+  /// Takes room for the scales and views them.
+  void take(Context& context, Weighting weighting);
   void product(Context& context, const Neighbours& neighbours, const sparse::MatrixView& view,
                const float* before, ConstNumbers x, Numbers y, std::uint64_t k, float beta,
                const AggregateRows& lie) const;

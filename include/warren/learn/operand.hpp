@@ -14,17 +14,30 @@
 
 namespace warren::learn {
 
+/// How large a sparse operand is: all that its memory depends on.
+struct SparseOperandSizes {
+  std::uint64_t rows = 0, columns = 0, entries = 0;
+  sparse::SpmmPlanSizes plan, transposed_plan;
+};
+
 /// A sparse matrix of this rank's rows on its device, with its transpose.
 class SparseOperand {
  public:
   SparseOperand() = default;
   /// Synchronises. Throws MemoryError.
   SparseOperand(const exec::Stream& stream, const SparseRows& rows);
+  /// The memory of one alone: for dry runs (exec::DryRun).
+  SparseOperand(const exec::Stream& stream, const SparseOperandSizes& sizes);
 
   /// The values that products use from here on: those given at first, with dropout.
   void drop(const exec::Stream& stream, const Dropout& dropout);
   [[nodiscard]] std::uint64_t columns() const { return columns_; }
   [[nodiscard]] std::uint64_t entries() const { return values_.size(); }
+  [[nodiscard]] std::uint64_t bytes() const {
+    return offsets_.bytes() + transposed_offsets_.bytes() + value_ids_.bytes() +
+           column_ids_.bytes() + row_ids_.bytes() + values_.bytes() + dropped_.bytes() +
+           plan_.bytes() + transposed_plan_.bytes();
+  }
 
   /// y = X w + beta y, w of columns() x k; rows of both `stride` apart. w and y of one type.
   void multiply(const exec::Stream& stream, ConstNumbers w, Numbers y, std::uint64_t k,
@@ -34,6 +47,9 @@ class SparseOperand {
                            std::uint64_t stride) const;
 
  private:
+  /// Takes the device's arrays, whose contents come later.
+  void take(const exec::Stream& stream, std::uint64_t rows, std::uint64_t entries);
+
   std::uint64_t columns_ = 0;
   memory::Buffer<EdgeOffset> offsets_, transposed_offsets_, value_ids_;
   memory::Buffer<Vertex> column_ids_, row_ids_;

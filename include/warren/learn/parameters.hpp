@@ -45,6 +45,10 @@ class Parameters {
 
   [[nodiscard]] const std::vector<Parameter>& list() const { return list_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
+  /// On the device, with the gradients.
+  [[nodiscard]] std::uint64_t bytes() const {
+    return storage_->values.bytes() + storage_->gradients.bytes() + storage_->decay.bytes();
+  }
   [[nodiscard]] float* value(std::size_t i) const {
     return storage_->values.data() + list_[i].offset;
   }

@@ -68,6 +68,11 @@ struct StoreOptions {
   std::optional<std::span<const std::int64_t>> times = {};
 };
 
+/// How large a graph is: all that the memory of its samplers depends on.
+struct StoreSizes {
+  std::uint64_t vertices = 0, edges = 0, max_degree = 0;
+};
+
 /// The owner of one rank's part, and of the view of all.
 class GraphStore {
  public:
@@ -79,6 +84,8 @@ class GraphStore {
   /// negative, not finite or all zero, timestamps not one an edge, and devices that cannot reach
   /// each other; MemoryError. Synchronises.
   GraphStore(team::Team& team, const graph::Shard& shard, const StoreOptions& options = {});
+  /// Of a graph that is not there, without memory: for samplers of dry runs (exec::DryRun).
+  GraphStore(const StoreSizes& sizes, const StoreOptions& options);
 
   [[nodiscard]] const StoreView& view() const { return view_; }
   [[nodiscard]] std::uint64_t vertices() const { return view_.vertices(); }

@@ -112,8 +112,9 @@ class NeighbourSampler {
   [[nodiscard]] std::uint32_t batches() const { return batches_; }
   /// Where batch b of the last call is.
   [[nodiscard]] SampledBatch batch(std::uint32_t b) const;
-  /// Counts of the last call's batches. Synchronises. Throws UsageError for a seed that is no
-  /// vertex, and for a hop with more edges than `max_edges`.
+  /// Counts of the last call's batches; in a dry run (exec::DryRun) the most that they can be, of
+  /// seeds that differ. Synchronises. Throws UsageError for a seed that is no vertex, and for a hop
+  /// with more edges than `max_edges`.
   [[nodiscard]] std::vector<BatchCounts> counts(const exec::Stream& stream) const;
 
   [[nodiscard]] std::uint32_t hops() const { return static_cast<std::uint32_t>(plan_.size()); }
@@ -139,11 +140,13 @@ class NeighbourSampler {
   };
 
   void plan(const GraphStore& store);
+  [[nodiscard]] BatchCounts most_counts() const;
   void take(const exec::Device& device);
   void take_table(const exec::Device& device, std::uint64_t entries);
 
   SamplerOptions options_;
   StoreView store_;
+  std::uint64_t edges_ = 0;  ///< Of the store.
   std::vector<HopPlan> plan_;
   std::vector<HopBuffers> hops_;
   bool is_direct_ = false;

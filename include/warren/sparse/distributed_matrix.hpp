@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,27 @@ enum class HaloBy {
   collectives  ///< An all-to-all of rows that their owners have gathered.
 };
 
+/// Of a matrix in two (HaloSplit): how many entries are of own columns, and the parts' plans.
+struct SplitSizes {
+  std::uint64_t own_entries = 0;
+  SpmmPlanSizes own_plan, halo_plan;
+};
+/// How large a rank's matrix is, and what is prepared for it: all that its memory depends on.
+struct MatrixSizes {
+  std::uint64_t rows = 0, entries = 0;
+  std::uint64_t halo = 0;  ///< Rows of other ranks that entries name.
+  bool is_weighted = false;
+  SpmmPlanSizes plan;
+  std::optional<SplitSizes> split;  ///< Where DistributedMatrix::split() is called.
+};
+/// Of a rank whose rows begin at `offsets` (host memory, one more than rows, from any number on),
+/// on `device`, in a team of `ranks`. `own`: for split(), how many of each row's entries are of own
+/// columns; else empty.
+[[nodiscard]] MatrixSizes matrix_sizes(const exec::Device& device,
+                                       std::span<const EdgeOffset> offsets,
+                                       std::span<const std::uint32_t> own, std::uint64_t halo,
+                                       int ranks);
+
 /// The matrix of a rank's rows. Columns below own_columns() are the rank's own rows of x; from
 /// there on those of other ranks that its entries name (the halo), in the order in which they come.
 /// Its functions are collective where is_shared(), in the same order on all ranks, and
@@ -44,13 +66,15 @@ class DistributedMatrix {
   /// only.
   DistributedMatrix(team::Team& team, const exec::Stream& stream, const Rows& rows,
                     HaloBy by = HaloBy::automatic);
+  /// The memory of one alone, of ranks that read each other's memory: for dry runs (exec::DryRun).
+  DistributedMatrix(team::Team& team, const exec::Stream& stream, const MatrixSizes& sizes);
   ~DistributedMatrix();
   DistributedMatrix(const DistributedMatrix&) = delete;
   DistributedMatrix& operator=(const DistributedMatrix&) = delete;
 
   [[nodiscard]] std::uint64_t rows() const { return rows_; }
   [[nodiscard]] std::uint64_t own_columns() const { return rows_; }
-  [[nodiscard]] std::uint64_t halo() const { return halo_ids_.size(); }
+  [[nodiscard]] std::uint64_t halo() const { return halo_; }
   [[nodiscard]] std::uint64_t first() const { return first_; }
   [[nodiscard]] std::uint64_t entries() const { return columns_.size(); }
   /// Whether entries have values: the same on all ranks, whatever entries they have.
@@ -99,16 +123,27 @@ class DistributedMatrix {
   /// The matrix in two, for work on own columns while the halo's rows are on their way; nullptr
   /// where nothing is shared. Made by the first call, which synchronises. Throws MemoryError.
   [[nodiscard]] const HaloSplit* split(const exec::Stream& stream) const;
+  /// What it holds: of the matrix itself and its plan; of rows of other ranks, and the matrix in
+  /// two.
+  [[nodiscard]] std::uint64_t bytes() const {
+    return offsets_.bytes() + columns_.bytes() + vertices_.bytes() + values_.bytes() +
+           plan().bytes();
+  }
+  [[nodiscard]] std::uint64_t halo_bytes() const;
+  /// The widest of other ranks' rows so far, in bytes.
+  [[nodiscard]] std::uint64_t halo_row_bytes() const;
 
  private:
   struct Parts;
   template <class T>
   void multiply_by(Product<T>& product, const exec::Stream& stream,
                    const MatrixOperands<T>& operands, const AroundWork& around) const;
+  /// Takes the device's arrays, whose contents come later.
+  void take(std::uint64_t entries, std::uint64_t halo);
 
   team::Team& team_;
   std::vector<std::uint64_t> cuts_;
-  std::uint64_t rows_ = 0, first_ = 0;
+  std::uint64_t rows_ = 0, first_ = 0, halo_ = 0;
   bool is_weighted_ = false, is_direct_ = false;
   std::vector<EdgeOffset> host_offsets_;
   std::vector<Vertex> halo_ids_;
@@ -119,6 +154,7 @@ class DistributedMatrix {
   SpmmPlan own_plan_;             // Where nothing is shared.
   std::unique_ptr<Parts> parts_;  // Where ranks share.
   mutable std::shared_ptr<const HaloSplit> split_;
+  std::optional<MatrixSizes> dry_sizes_;  // Of dry runs, for split().
 };
 
 }  // namespace warren::sparse

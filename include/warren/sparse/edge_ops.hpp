@@ -19,6 +19,9 @@ class RowPlan {
   RowPlan() = default;
   /// `offsets` in host memory. Synchronises. Throws MemoryError.
   RowPlan(const exec::Stream& stream, std::span<const EdgeOffset> offsets);
+  /// The memory of one alone, for dry runs (exec::DryRun).
+  RowPlan(const exec::Stream& stream, std::uint64_t long_rows)
+      : long_rows_(stream.device(), long_rows) {}
   /// Without looking at offsets: a warp for every row, however long.
   [[nodiscard]] static RowPlan all_rows() {
     RowPlan plan;

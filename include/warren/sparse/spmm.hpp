@@ -77,6 +77,15 @@ struct SpmmTasks {
 [[nodiscard]] SpmmTasks pack_tasks(const exec::Device& device, std::span<const EdgeOffset> offsets,
                                    const SpmmPlanOptions& options = {});
 
+/// How much a plan has of everything, which says what it holds.
+struct SpmmPlanSizes {
+  std::uint64_t tasks = 0, splits = 0, pieces = 0;
+};
+/// Those of the plan of a matrix on a device. Throws as pack_tasks().
+[[nodiscard]] SpmmPlanSizes plan_sizes(const exec::Device& device,
+                                       std::span<const EdgeOffset> offsets,
+                                       const SpmmPlanOptions& options = {});
+
 /// What is prepared once for a matrix and used by every product with it, of any width and type:
 /// rows packed into tasks of about equal entries, and rows that are longer cut into pieces. One
 /// pass over the offsets, on the host's threads. Holds 32 bytes for each task and, from the first
@@ -91,6 +100,8 @@ class SpmmPlan {
            const SpmmPlanOptions& options = {});
   /// Of given tasks and splits, whose pieces need not name their split row.
   SpmmPlan(const exec::Stream& stream, SpmmTasks all);
+  /// The memory of one alone, whose tasks are never set: for dry runs (exec::DryRun).
+  SpmmPlan(const exec::Stream& stream, const SpmmPlanSizes& sizes);
 
   /// Makes this the plan of another matrix, whose offsets are on the device alone: a task for every
   /// `rows_each` rows, whole ones, however long. Keeps its memory where that is enough.
@@ -98,6 +109,10 @@ class SpmmPlan {
   void assign(const exec::Stream& stream, const EdgeOffset* offsets, std::uint64_t rows,
               std::uint32_t rows_each);
 
+  /// What it holds so far.
+  [[nodiscard]] std::uint64_t bytes() const {
+    return tasks_.bytes() + splits_.bytes() + partials_.bytes() + zeros_.bytes();
+  }
   [[nodiscard]] std::uint64_t tasks() const { return count_; }
   [[nodiscard]] std::uint64_t splits() const { return splits_.size(); }
   [[nodiscard]] std::uint64_t pieces() const { return pieces_; }

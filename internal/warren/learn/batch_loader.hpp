@@ -104,6 +104,11 @@ class BatchLoader {
   /// Waits for what was begun.
   [[nodiscard]] LoaderTimes times();
   [[nodiscard]] const exec::Stream& stream() const { return stream_; }
+  /// What samplers hold, and the features of batches.
+  struct Bytes {
+    std::uint64_t samplers = 0, features = 0;
+  };
+  [[nodiscard]] Bytes bytes() const;
 
  private:
   /// Batches sampled by one call.

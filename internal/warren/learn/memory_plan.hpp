@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,10 +30,13 @@ struct MemoryPlan {
   [[nodiscard]] std::string text() const;
 };
 
-/// Of a rank with the most rows and edges, and the most rows that it gets of others (the halo) and
-/// gives to them, that any has. Goes through the edges where there are several ranks.
+/// Of the rank that holds most, on devices like `device` (nothing: a CPU whose threads the ranks
+/// share): what a training epoch and an evaluation take, which are run dry (exec::DryRun); of
+/// strategies, and of sampled batches, what their sizes say at most. Goes through the edges where
+/// there are several ranks. Throws UsageError for options that make no model.
 [[nodiscard]] MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
-                                     const TrainOptions& options);
+                                     const TrainOptions& options,
+                                     const std::optional<exec::Device>& device = std::nullopt);
 /// Where features of sampled batches lie best: on each device (replicated) where `ranks` are
 /// several and all rows fill no more than a sixteenth of `memory`, so that none comes over a link;
 /// else spread over the devices. `memory`: bytes that a rank has of its own (of its GPU); 0 where

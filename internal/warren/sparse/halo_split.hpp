@@ -12,6 +12,8 @@ class HaloSplit {
   /// Synchronises. Takes 4 bytes an entry, of weighted matrices 8, and 16 a row on the device.
   /// Throws MemoryError.
   HaloSplit(const exec::Stream& stream, const DistributedMatrix& matrix);
+  /// The memory of one alone: for dry runs (exec::DryRun).
+  HaloSplit(const exec::Stream& stream, const MatrixSizes& sizes);
 
   /// The parts of a view of the matrix: its scales stay; its diagonal is with the own
   /// columns. Columns keep their numbers.
@@ -21,6 +23,7 @@ class HaloSplit {
     view.self = nullptr;
     return view;
   }
+  [[nodiscard]] std::uint64_t bytes() const { return own_.bytes() + halo_.bytes(); }
   [[nodiscard]] const SpmmPlan& own_plan() const { return own_.plan; }
   [[nodiscard]] const SpmmPlan& halo_plan() const { return halo_.plan; }
 
@@ -30,6 +33,9 @@ class HaloSplit {
     memory::Buffer<Vertex> columns;
     memory::Buffer<float> values;
     SpmmPlan plan;
+    [[nodiscard]] std::uint64_t bytes() const {
+      return offsets.bytes() + columns.bytes() + values.bytes() + plan.bytes();
+    }
   };
   static MatrixView part(MatrixView view, const Part& part) {
     view.offsets = part.offsets.data();

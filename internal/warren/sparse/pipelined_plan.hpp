@@ -34,6 +34,9 @@ class PipelinedPlan {
   /// Synchronises `stream`. Throws MemoryError.
   PipelinedPlan(const exec::Stream& stream, std::span<const EdgeOffset> offsets,
                 std::span<Vertex> columns, const PipelineShape& shape);
+  /// The memory of one alone, in one part: for dry runs (exec::DryRun).
+  PipelinedPlan(const exec::Stream& stream, const SpmmPlanSizes& sizes, std::uint64_t ghosts)
+      : plan_(stream, sizes), parts_{{0, sizes.tasks, 0, ghosts}} {}
 
   [[nodiscard]] const SpmmPlan& plan() const { return plan_; }
   [[nodiscard]] std::span<const Part> parts() const { return parts_; }

@@ -10,10 +10,12 @@
 #include "warren/core/error.hpp"
 #include "warren/core/shared_library.hpp"
 
+#include "exec/blas_workspace.hpp"
+
 namespace warren::exec::cuda {
 namespace {
 
-constexpr std::uint64_t kWorkspace = std::uint64_t{32} << 20;
+constexpr std::uint64_t kWorkspace = kBlasWorkspace;
 constexpr std::uint64_t kTurned = std::uint64_t{4} << 20;
 
 struct Functions {

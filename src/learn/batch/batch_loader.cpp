@@ -188,6 +188,13 @@ void BatchLoader::release(const exec::Stream& stream) {
   slot.is_used = true;
 }
 
+BatchLoader::Bytes BatchLoader::bytes() const {
+  Bytes sum;
+  for (const Flight& flight : flights_) sum.samplers += flight.sampler.bytes();
+  for (const Slot& slot : slots_) sum.features += slot.features.bytes();
+  return sum;
+}
+
 LoaderTimes BatchLoader::times() {
   for (Slot& slot : slots_) add_times(slot);
   return times_;

@@ -2,6 +2,7 @@
 #include "learn/batch/batch_parts.hpp"
 
 #include "warren/core/error.hpp"
+#include "warren/exec/dry_run.hpp"
 #include "warren/graph/merged_cuts.hpp"
 
 namespace warren::learn {
@@ -81,6 +82,23 @@ LoaderOptions loader_options(const Model& model, const TrainOptions& options, st
 
 }  // namespace
 
+void add_margins(BatchShape& shape, const std::vector<std::int64_t>& fanouts,
+                 std::uint64_t vertices) {
+  const auto with_margin = [](std::uint64_t most, std::uint64_t limit) {
+    constexpr std::uint64_t kUnit = 64;
+    return std::min(limit, (most + most / 8 + kUnit - 1) / kUnit * kUnit);
+  };
+  for (std::size_t h = 0; h < fanouts.size(); ++h) {
+    // No batch has more than that.
+    const std::uint64_t edges = exec::bytes_of(
+        shape.vertices[h], fanouts[h] < 0 ? vertices : static_cast<std::uint64_t>(fanouts[h]));
+    shape.edges[h] = with_margin(shape.edges[h], edges);
+    shape.vertices[h + 1] =
+        std::max(shape.vertices[h],
+                 with_margin(shape.vertices[h + 1], std::min(vertices, shape.vertices[h] + edges)));
+  }
+}
+
 std::uint64_t seeds_of_batch(const TrainOptions& options, std::uint64_t vertices) {
   const std::uint64_t batch = options.sampled->batch;
   if (!options.links) return batch;
@@ -129,6 +147,99 @@ BatchParts::BatchParts(team::Team& team, const GraphPair& graphs, const Dataset&
   context.set_tensor_sums(given.tensor_sums);
   upload(context.stream(), input_ids, graphs.input_ids);
   context.stream().synchronize();
+}
+
+namespace {
+
+std::uint64_t max_degree_of(const graph::Graph& graph) {
+  std::uint64_t most = 0;
+  for (std::uint64_t v = 0; v < graph.vertices; ++v)
+    most = std::max<std::uint64_t>(most, graph.offsets[v + 1] - graph.offsets[v]);
+  return most;
+}
+
+/// What a batch of `rows` has of a list of labels.
+template <class T>
+void take_labels(const Context& context, memory::Buffer<T>& of_batch, memory::Buffer<T>& of_rank,
+                 std::uint64_t rows, std::uint64_t share, std::uint64_t columns) {
+  of_rank = memory::Buffer<T>(context.stream().device(), exec::bytes_of(share, columns));
+  context.keep(of_batch, exec::bytes_of(rows, columns));
+}
+
+}  // namespace
+
+BatchBytes dry_batches(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
+                       const TrainOptions& options) {
+  const exec::DryRun& run = *exec::DryRun::current();
+  const exec::Device& device = team.device();
+  Context context(team, {.allow_tf32 = options.allow_tf32}, options.type);
+  context.set_tensor_sums(options.tensor_sums);
+  context.set_measuring(false);
+  const exec::Stream& stream = context.stream();
+  const std::uint64_t before = run.use().current;
+  Model model(context, options.model);
+  Updates updates(stream, options, model.parameters());
+  BatchBytes bytes;
+  bytes.parameters = run.use().current - before;
+
+  const std::uint64_t seeds = seeds_of_batch(options, graphs.cuts.back());
+  const sample::GraphStore store({.vertices = graphs.cuts.back(),
+                                  .edges = graphs.out->edges(),
+                                  .max_degree = max_degree_of(*graphs.out)},
+                                 store_options(options));
+  const memory::Buffer<Vertex> input_ids(device, graphs.input_ids.size());
+  BatchLoader loader(
+      device, store,
+      [](const exec::Stream&, const Vertex*, std::uint64_t, const Dropout&, const float*, Numbers) {
+      },
+      input_ids.data(), loader_options(model, options, seeds, *graphs.out, {}));
+  const auto ranks = static_cast<std::uint64_t>(graphs.cuts.size()) - 1;
+  const std::uint64_t share = (dataset.vertices + ranks - 1) / ranks;
+  const memory::Buffer<Vertex> listed(device, std::max(share, seeds));
+  Targets targets, of_rank;
+  if (!options.links) {
+    if (!dataset.labels.empty())
+      take_labels(context, targets.classes, of_rank.classes, seeds, share, 1);
+    if (!dataset.targets.empty())
+      take_labels(context, targets.values, of_rank.values, seeds, share, dataset.classes);
+    take_labels(context, targets.splits, of_rank.splits, seeds, share, 1);
+  }
+  Loss loss(dataset.loss);
+  loss.begin_batches(context, seeds);
+  Loss evaluation_loss(dataset.loss);
+  if (!options.sampled->exact_evaluation) evaluation_loss.begin_batches(context, seeds);
+  // A batch for each of the loader's places.
+  BatchShape shape;
+  for (std::uint64_t i = 0; i < BatchLoader::kPlaces; ++i) {
+    if (options.sampled->pad) {
+      const sample::BatchCounts most = loader.count(listed.data(), seeds, i);
+      const std::size_t hops = options.sampled->fanouts.size();
+      shape.vertices.assign(most.vertices, most.vertices + hops + 1);
+      shape.edges.assign(most.edges, most.edges + hops);
+      add_margins(shape, options.sampled->fanouts, graphs.cuts.back());
+      loader.pad_to(&shape);
+    }
+    loader.start(listed.data(), seeds, i, model.input_dropout(options.model.seed, 1), seeds);
+    Batch& batch = loader.take(stream);
+    context.set_rows(batch.rows, batch.input_ids);
+    for (std::size_t l = 0; l < batch.blocks.size(); ++l) model.set_block(l, batch.blocks[l]);
+    context.begin(options.model.seed, 1, true);
+    model.parameters().clear_gradients(stream);
+    const ConstNumbers scores = model.forward(context, batch.feature_rows, batch.features);
+    const Numbers gradient = model.scores_gradient();
+    loss.run(context, targets, scores, options.model.classes, gradient, updates.factor());
+    model.backward(context, gradient,
+                   options.sampled->pad ? GradientSums::of_rank : GradientSums::of_team);
+    if (options.sampled->pad) model.parameters().reduce_gradients(context);
+    updates.update(stream);
+    loader.release(stream);
+  }
+  const BatchLoader::Bytes loaded = loader.bytes();
+  bytes.samplers = loaded.samplers;
+  bytes.features = loaded.features;
+  const std::uint64_t named = bytes.parameters + bytes.samplers + bytes.features;
+  bytes.layers = run.use().peak - std::min(run.use().peak, named);
+  return bytes;
 }
 
 EpochTimer::EpochTimer(BatchParts& parts, std::uint64_t first, std::uint64_t count)

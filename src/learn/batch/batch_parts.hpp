@@ -49,6 +49,11 @@ struct BatchShares {
   }
 };
 
+/// Of the most of some batches, a shape that has somewhat more, as far as there can be more of a
+/// graph of so many vertices.
+void add_margins(BatchShape& shape, const std::vector<std::int64_t>& fanouts,
+                 std::uint64_t vertices);
+
 struct BatchParts {
   /// `seeds`: the most of a batch.
   BatchParts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
@@ -87,6 +92,19 @@ struct BatchParts {
   Places store_id;                                         ///< Of the input's vertices.
   std::vector<std::pair<exec::Event, exec::Event>> spans;  ///< Of training, batch by batch.
 };
+
+/// What training on batches holds on a rank's device beside the graph's lists and the table of
+/// features, in bytes.
+struct BatchBytes {
+  std::uint64_t parameters = 0;  ///< And what updates them.
+  std::uint64_t samplers = 0;
+  std::uint64_t features = 0;  ///< Of the batches.
+  std::uint64_t layers = 0;    ///< Blocks, and what layers and the loss make of them.
+};
+/// In a dry run (exec::DryRun), on the graphs' team (team::dry_team()): of the largest batches that
+/// there can be. `options` are as large as the dataset says (sized()).
+[[nodiscard]] BatchBytes dry_batches(team::Team& team, const GraphPair& graphs,
+                                     const Dataset& dataset, const TrainOptions& options);
 
 /// Times of an epoch's batches [first, count): all of training, and the parts of every 64th.
 class EpochTimer {

@@ -75,6 +75,15 @@ Features::Features(const exec::Stream& stream, std::span<const float> values, st
 Features::Features(const exec::Stream& stream, const SparseRows& rows)
     : width_(rows.columns), number_(next_number()), sparse_(stream, rows) {}
 
+Features::Features(const exec::Stream& stream, std::uint64_t rows, std::uint64_t width,
+                   NumberType type)
+    : width_(width),
+      number_(next_number()),
+      dense_(stream.device(), type, exec::bytes_of(rows, width)) {}
+
+Features::Features(const exec::Stream& stream, const SparseOperandSizes& sizes)
+    : width_(sizes.columns), number_(next_number()), sparse_(stream, sizes) {}
+
 Operand Features::operand(Context& context, const Dropout& dropout) {
   if (sparse_.columns() != 0) {
     sparse_.drop(context.stream(), dropout);
@@ -94,17 +103,32 @@ Model::Model(Context& context, const GraphPair& graphs, const ModelOptions& opti
   matrix.neighbourhood = std::make_shared<const Neighbourhood>(
       context.team(), stream, read_by_layers(context.team(), graphs, options),
       sparse::HaloBy::automatic, options.edge_weights ? EdgeWeights::of_graph : EdgeWeights::ones);
-  const Neighbours& out = *matrix.neighbourhood->out;
-  context.set_rows(out.rows(), out.input_ids());
   if (!takes_edges())
     matrix.aggregation =
         std::make_shared<Aggregation>(context, *matrix.neighbourhood, graphs, weighting());
-  if (options.recompute) {
+  add_layers(context, is_sparse, matrix);
+}
+
+Model::Model(Context& context, std::shared_ptr<const Neighbourhood> neighbourhood,
+             const ModelOptions& options, bool is_sparse)
+    : options_(options) {
+  check(options);
+  Matrix matrix;
+  matrix.neighbourhood = std::move(neighbourhood);
+  if (!takes_edges())
+    matrix.aggregation = std::make_shared<Aggregation>(context, *matrix.neighbourhood, weighting());
+  add_layers(context, is_sparse, matrix);
+}
+
+void Model::add_layers(Context& context, bool is_sparse, const Matrix& matrix) {
+  const Neighbours& out = *matrix.neighbourhood->out;
+  context.set_rows(out.rows(), out.input_ids());
+  if (options_.recompute) {
     kept_ = std::make_shared<KeptMemory>();
     normal_ = std::make_shared<KeptMemory>();
   }
-  for (std::uint64_t l = 0; l < options.layers; ++l) add_layer(l, is_sparse && l == 0, matrix);
-  parameters_.allocate(stream, options.seed);
+  for (std::uint64_t l = 0; l < options_.layers; ++l) add_layer(l, is_sparse && l == 0, matrix);
+  parameters_.allocate(context.stream(), options_.seed);
   for (Layer& layer : layers_)
     context.keep(layer.output, exec::bytes_of(context.rows(), layer.out));
   keep_gradients(context);
@@ -142,6 +166,21 @@ Weighting Model::weighting() const {
   const bool is_mean =
       options_.kind == ModelKind::sage && options_.aggregate == SageAggregate::mean;
   return is_mean ? Weighting::mean : Weighting::sum;
+}
+
+Model::Bytes Model::bytes() const {
+  Bytes sum;
+  const auto add_kept = [&](const std::shared_ptr<Kept>& kept, bool is_shared) {
+    if (!is_shared) sum.kept += kept->bytes();
+  };
+  for (const Layer& layer : layers_) {
+    sum.outputs += layer.output.bytes();
+    add_kept(layer.kept, kept_ != nullptr);
+    add_kept(layer.normal, normal_ != nullptr);
+  }
+  if (kept_ != nullptr) sum.kept += layers_.front().kept->bytes() + layers_.front().normal->bytes();
+  for (const NumberBuffer& gradients : gradients_) sum.gradients += gradients.bytes();
+  return sum;
 }
 
 /// Room for the gradients of the scores and of the last layer's input; those of other layers' take

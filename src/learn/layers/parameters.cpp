@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "warren/core/error.hpp"
+#include "warren/exec/dry_run.hpp"
 #include "warren/learn/random.hpp"
 
 namespace warren::learn {
@@ -32,6 +33,12 @@ std::size_t Parameters::add(Parameter parameter) {
 }
 
 void Parameters::allocate(const exec::Stream& stream, std::uint64_t seed) {
+  const exec::Device& device = stream.device();
+  storage_ = std::make_shared<Storage>();
+  storage_->values = memory::Buffer<float>(device, size_);
+  storage_->gradients = memory::Buffer<float>(device, size_);
+  storage_->decay = memory::Buffer<float>(device, size_);
+  if (exec::DryRun::current() != nullptr) return;  // Nobody reads values.
   std::vector<float> values(size_, 0.0f);
   std::vector<float> decay(size_, 0.0f);
   for (std::size_t i = 0; i < list_.size(); ++i) {
@@ -46,11 +53,6 @@ void Parameters::allocate(const exec::Stream& stream, std::uint64_t seed) {
       decay[p.offset + j] = p.decay;
     }
   }
-  const exec::Device& device = stream.device();
-  storage_ = std::make_shared<Storage>();
-  storage_->values = memory::Buffer<float>(device, size_);
-  storage_->gradients = memory::Buffer<float>(device, size_);
-  storage_->decay = memory::Buffer<float>(device, size_);
   storage_->values.upload(stream, values);
   storage_->decay.upload(stream, decay);
   clear_gradients(stream);

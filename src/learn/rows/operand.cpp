@@ -2,21 +2,42 @@
 #include "warren/learn/operand.hpp"
 
 #include "warren/learn/elementwise.hpp"
-#include "warren/sparse/blocks.hpp"
 
 namespace warren::learn {
 
-SparseOperand::SparseOperand(const exec::Stream& stream, const SparseRows& rows)
-    : columns_(rows.columns) {
-  using sparse::to_device;
-  offsets_ = to_device(stream, rows.offsets);
-  column_ids_ = to_device(stream, rows.column_ids);
-  values_ = to_device(stream, rows.values);
-  plan_ = sparse::SpmmPlan(stream, rows.offsets);
-  view_.rows = rows.rows;
+void SparseOperand::take(const exec::Stream& stream, std::uint64_t rows, std::uint64_t entries) {
+  const exec::Device& device = stream.device();
+  offsets_ = memory::Buffer<EdgeOffset>(device, rows + 1);
+  column_ids_ = memory::Buffer<Vertex>(device, entries);
+  values_ = memory::Buffer<float>(device, entries);
+  view_.rows = rows;
   view_.offsets = offsets_.data();
   view_.column_ids = column_ids_.data();
   view_.values = values_.data();
+  transposed_offsets_ = memory::Buffer<EdgeOffset>(device, columns_ + 1);
+  value_ids_ = memory::Buffer<EdgeOffset>(device, entries);
+  row_ids_ = memory::Buffer<Vertex>(device, entries);
+  transposed_.rows = columns_;
+  transposed_.offsets = transposed_offsets_.data();
+  transposed_.column_ids = row_ids_.data();
+  transposed_.value_ids = value_ids_.data();
+  transposed_.values = values_.data();
+}
+
+SparseOperand::SparseOperand(const exec::Stream& stream, const SparseOperandSizes& sizes)
+    : columns_(sizes.columns),
+      plan_(stream, sizes.plan),
+      transposed_plan_(stream, sizes.transposed_plan) {
+  take(stream, sizes.rows, sizes.entries);
+}
+
+SparseOperand::SparseOperand(const exec::Stream& stream, const SparseRows& rows)
+    : columns_(rows.columns) {
+  take(stream, rows.rows, rows.column_ids.size());
+  offsets_.upload(stream, rows.offsets);
+  column_ids_.upload(stream, rows.column_ids);
+  values_.upload(stream, rows.values);
+  plan_ = sparse::SpmmPlan(stream, rows.offsets);
 
   std::vector<EdgeOffset> offsets(columns_ + 1, 0);
   for (const Vertex c : rows.column_ids) ++offsets[c + 1ull];
@@ -31,15 +52,10 @@ SparseOperand::SparseOperand(const exec::Stream& stream, const SparseRows& rows)
       row_ids[to] = static_cast<Vertex>(r);
     }
   }
-  transposed_offsets_ = to_device(stream, offsets);
-  value_ids_ = to_device(stream, value_ids);
-  row_ids_ = to_device(stream, row_ids);
+  transposed_offsets_.upload(stream, offsets);
+  value_ids_.upload(stream, value_ids);
+  row_ids_.upload(stream, row_ids);
   transposed_plan_ = sparse::SpmmPlan(stream, offsets);
-  transposed_.rows = columns_;
-  transposed_.offsets = transposed_offsets_.data();
-  transposed_.column_ids = row_ids_.data();
-  transposed_.value_ids = value_ids_.data();
-  transposed_.values = values_.data();
 }
 
 void SparseOperand::drop(const exec::Stream& stream, const Dropout& dropout) {

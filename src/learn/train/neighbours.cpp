@@ -192,6 +192,20 @@ Neighbours::Neighbours(team::Team& team, const exec::Stream& stream, const graph
   input_ids_ = ids_.data();
 }
 
+Neighbours::Neighbours(team::Team& team, const exec::Stream& stream, const NeighbourSizes& sizes)
+    : whole_(std::make_unique<sparse::DistributedMatrix>(team, stream, sizes.matrix)),
+      rows_(sizes.matrix.rows),
+      own_columns_(sizes.matrix.rows),
+      entries_(sizes.matrix.entries),
+      view_(whole_->view()),
+      input_ids_(whole_->vertices()),
+      plan_(&whole_->plan()),
+      row_plan_(stream, sizes.long_rows) {
+  if (!sizes.has_input_ids) return;
+  ids_ = memory::Buffer<Vertex>(stream.device(), rows_ + sizes.matrix.halo);
+  input_ids_ = ids_.data();
+}
+
 void Neighbours::set(const BlockMatrix& block) {
   require(whole_ == nullptr, "the whole graph's matrix is not replaced by a block");
   rows_ = block.view.rows;
@@ -224,11 +238,30 @@ Neighbourhood::Neighbourhood(team::Team& team, const exec::Stream& stream, const
            : std::make_shared<const Neighbours>(team, stream, *graphs.in, graphs, by, weights);
 }
 
+void Aggregation::take(Context& context, Weighting weighting) {
+  out_view_ = out_->view();
+  in_view_ = in_->view();
+  if (weighting == Weighting::sum) return;
+  const exec::Device& device = context.stream().device();
+  scale_ = memory::Buffer<float>(device, out_->rows());
+  out_view_.row_scale = scale_.data();
+  before_in_ = scale_.data();
+  if (weighting != Weighting::symmetric) return;
+  in_view_.row_scale = scale_.data();
+  before_out_ = scale_.data();
+  ones_ = memory::Buffer<float>(device, out_->rows());
+  in_view_.self = out_view_.self = ones_.data();
+}
+
+Aggregation::Aggregation(Context& context, const Neighbourhood& neighbourhood, Weighting weighting)
+    : out_(neighbourhood.out), in_(neighbourhood.in) {
+  take(context, weighting);
+}
+
 Aggregation::Aggregation(Context& context, const Neighbourhood& neighbourhood,
                          const GraphPair& graphs, Weighting weighting)
     : out_(neighbourhood.out), in_(neighbourhood.in) {
-  out_view_ = out_->view();
-  in_view_ = in_->view();
+  take(context, weighting);
   if (weighting == Weighting::sum) return;
   const bool is_symmetric = weighting == Weighting::symmetric;
   const bool adds_weights = is_symmetric && out_->is_weighted();
@@ -242,17 +275,14 @@ Aggregation::Aggregation(Context& context, const Neighbourhood& neighbourhood,
     if (!(degree > 0.0)) return 0.0f;
     return static_cast<float>(1.0 / (is_symmetric ? std::sqrt(degree) : degree));
   };
+  const exec::Stream& stream = context.stream();
   std::vector<float> scale(out_->rows());
   for (std::uint64_t r = 0; r < scale.size(); ++r)
     scale[r] = scale_of(static_cast<Vertex>(out_->first() + r));
-  scale_ = sparse::to_device(context.stream(), scale);
-  out_view_.row_scale = scale_.data();
-  before_in_ = scale_.data();
-  if (!is_symmetric) return;
-  in_view_.row_scale = scale_.data();
-  before_out_ = scale_.data();
-  ones_ = sparse::to_device(context.stream(), std::vector<float>(scale.size(), 1.0f));
-  in_view_.self = out_view_.self = ones_.data();
+  scale_.upload(stream, scale);
+  const std::vector<float> ones(ones_.size(), 1.0f);
+  ones_.upload(stream, ones);
+  stream.synchronize();
 }
 
 void Aggregation::set(const BlockWeights& weights) {

@@ -148,12 +148,72 @@ WholeGraph::WholeGraph(team::Team& team, const GraphPair& graphs, const Dataset&
     training_loss.weigh(context.stream(), class_factors(dataset, options));
 }
 
-Scores WholeGraph::evaluate(std::uint64_t seed) {
+namespace {
+
+std::shared_ptr<const Neighbourhood> dry_neighbourhood(Context& context, const WholeSizes& sizes) {
+  const auto make = [&](const NeighbourSizes& one) {
+    return std::make_shared<const Neighbours>(context.team(), context.stream(), one);
+  };
+  const auto out = make(sizes.out);
+  return std::make_shared<const Neighbourhood>(out, sizes.is_symmetric ? out : make(sizes.in));
+}
+
+Features dry_features(const exec::Stream& stream, const WholeSizes& sizes, NumberType type) {
+  if (sizes.is_sparse) return {stream, sizes.sparse};
+  return {stream, sizes.rows, sizes.width, type};
+}
+
+Targets dry_targets(const exec::Device& device, const WholeSizes& sizes) {
+  Targets targets;
+  if (sizes.has_labels) targets.classes = memory::Buffer<std::int32_t>(device, sizes.rows);
+  if (sizes.has_targets)
+    targets.values = memory::Buffer<float>(device, exec::bytes_of(sizes.rows, sizes.classes));
+  targets.splits = memory::Buffer<std::uint8_t>(device, sizes.rows);
+  return targets;
+}
+
+}  // namespace
+
+WholeGraph::WholeGraph(team::Team& team, const WholeSizes& sizes, const TrainOptions& options)
+    : context(team, {.allow_tf32 = options.allow_tf32}, options.type),
+      model(context, dry_neighbourhood(context, sizes), options.model, sizes.is_sparse),
+      features(dry_features(context.stream(), sizes, options.type)),
+      targets(dry_targets(team.device(), sizes)),
+      training_loss(sizes.loss),
+      evaluation_loss(sizes.loss),
+      training_pass(false),
+      evaluation_pass(false) {
+  context.set_measuring(false);
+  context.set_tensor_sums(options.tensor_sums);
+  if (options.class_weights && !options.sampled)
+    training_loss.weigh(context.stream(), std::vector<float>(sizes.classes));
+}
+
+void WholeGraph::train(Updates& updates, std::uint64_t seed, std::uint64_t epoch, float rate) {
+  context.begin(seed, epoch, true);
+  updates.optimizer.begin(context.stream(), epoch, rate);
+  training_pass.run(context, [&] {
+    model.parameters().clear_gradients(context.stream());
+    const ConstNumbers scores = model.forward(context, features);
+    const Numbers gradient = model.scores_gradient();
+    training_loss.run(context, targets, scores, model.options().classes, gradient,
+                      updates.factor());
+    model.backward(context, gradient);
+    model.parameters().reduce_gradients(context);
+    updates.update(context.stream());
+  });
+}
+
+void WholeGraph::enqueue_evaluation(std::uint64_t seed) {
   context.begin(seed, 0, false);
   evaluation_pass.run(context, [&] {
     const ConstNumbers scores = model.forward(context, features);
     evaluation_loss.run(context, targets, scores, model.options().classes, nullptr);
   });
+}
+
+Scores WholeGraph::evaluate(std::uint64_t seed) {
+  enqueue_evaluation(seed);
   (void)context.take_seconds();
   return evaluation_loss.result(context, targets);
 }
@@ -189,6 +249,12 @@ void check(const TrainOptions& options) {
                       cached));
 }
 
+Updates::Updates(const exec::Stream& stream, const TrainOptions& options, Parameters& parameters)
+    : optimizer(stream, options.optimizer, parameters), best(stream.device(), parameters.size()) {
+  if (options.type == NumberType::float16) scale.emplace(stream, options.loss_scale);
+  exec::fill_bytes(stream, best.data(), 0, best.bytes());
+}
+
 Trainer::Parts::Parts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
                       const TrainOptions& given)
     : options(checked(given)),
@@ -199,34 +265,14 @@ Trainer::Parts::Parts(team::Team& team, const GraphPair& graphs, const Dataset& 
                 ? nullptr
                 : std::make_unique<WholeGraph>(team, graphs, dataset, given)),
       sampled(given.sampled ? make_sampled_passes(team, graphs, dataset, given) : nullptr),
-      optimizer(context().stream(), given.optimizer, model().parameters()),
-      best(team.device(), model().parameters().size()),
+      updates(context().stream(), given, model().parameters()),
       begin(team.device()),
       end(team.device()),
       chance(chance_of(dataset, given)) {
   if (!sampled) exchange.emplace(whole->context, whole->model, given.exchange);
   if (whole && sampled) whole->model.parameters().share(sampled->model().parameters());
   options.model = model().options();
-  if (options.type == NumberType::float16) scale.emplace(context().stream(), options.loss_scale);
-  exec::fill_bytes(context().stream(), best.data(), 0, best.bytes());
 }
-
-void Trainer::Parts::train_whole(std::uint64_t epoch, float rate) {
-  Context& c = whole->context;
-  c.begin(options.model.seed, epoch, true);
-  optimizer.begin(c.stream(), epoch, rate);
-  whole->training_pass.run(c, [&] {
-    model().parameters().clear_gradients(c.stream());
-    const ConstNumbers scores = whole->model.forward(c, whole->features);
-    const Numbers gradient = whole->model.scores_gradient();
-    whole->training_loss.run(c, whole->targets, scores, options.model.classes, gradient, factor());
-    whole->model.backward(c, gradient);
-    model().parameters().reduce_gradients(c);
-    update();
-  });
-}
-
-void Trainer::Parts::update() { optimizer.update(context().stream(), scale ? &*scale : nullptr); }
 
 Trainer::Trainer(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
                  const TrainOptions& options)
@@ -275,9 +321,9 @@ EpochRecord Trainer::train_epoch() {
   p.begin.record(stream);
   if (p.sampled) {
     const std::uint64_t batches = p.sampled->batches();
-    p.sampled->train(record, p.progress.standing, p.factor(), [&](std::uint64_t batch) {
-      p.optimizer.begin(stream, done * batches + batch + 1, rate);
-      p.update();
+    p.sampled->train(record, p.progress.standing, p.updates.factor(), [&](std::uint64_t batch) {
+      p.updates.optimizer.begin(stream, done * batches + batch + 1, rate);
+      p.updates.update(stream);
       context.team().check();  // Of one rank nothing else tells that the training is to end.
       const bool is_due = p.options.checkpoint_batches != 0 &&
                           (batch + 1) % p.options.checkpoint_batches == 0 && batch + 1 != batches;
@@ -289,7 +335,7 @@ EpochRecord Trainer::train_epoch() {
     });
     p.progress.standing = {};
   } else {
-    p.train_whole(record.epoch, rate);
+    p.whole->train(p.updates, p.options.model.seed, record.epoch, rate);
   }
   p.end.record(stream);
   if (!p.sampled) {
@@ -301,8 +347,8 @@ EpochRecord Trainer::train_epoch() {
   trace_parts(context.team().rank(), record);
   record.seconds = slowest(context.team(), p.end.seconds_since(p.begin));
   if (p.exchange) p.exchange->took(record.seconds);
-  if (p.scale) {
-    const LossScaleState state = p.scale->state(stream);
+  if (p.updates.scale) {
+    const LossScaleState state = p.updates.scale->state(stream);
     record.loss_scale = state.factor;
     record.skipped_steps = state.skipped;
   }
@@ -376,7 +422,7 @@ void Trainer::Parts::note(const EpochRecord& record) {
   progress.test_accuracy = record.scores[2].accuracy;
   progress.test_mrr = record.scores[2].mrr;
   const auto& values = model().parameters().values();
-  exec::copy(context().stream(), best.data(), values.data(), values.bytes());
+  exec::copy(context().stream(), updates.best.data(), values.data(), values.bytes());
 }
 
 // At a plateau of chance the accuracies of epochs are noise, of which an early one is easily the
@@ -401,7 +447,7 @@ TrainResult Trainer::run(const std::function<void(const EpochRecord&)>& seen) {
   }
   if (p.progress.best_epoch != 0) {
     auto& values = p.model().parameters().values();
-    exec::copy(p.context().stream(), values.data(), p.best.data(), values.bytes());
+    exec::copy(p.context().stream(), values.data(), p.updates.best.data(), values.bytes());
     p.context().stream().synchronize();
   }
   return {p.progress.epochs,        p.progress.best_epoch, p.progress.best_validation,

@@ -28,11 +28,44 @@ void check_task(const std::string& where, const std::string& stored, const std::
 [[nodiscard]] std::uint32_t batches_in_flight(const TrainOptions& options, std::uint64_t vertices,
                                               std::uint64_t edges);
 
+/// What parameters are updated by, and those of the best epoch.
+struct Updates {
+  Updates(const exec::Stream& stream, const TrainOptions& options, Parameters& parameters);
+  /// Of the loss's gradient, on the device; nullptr: 1.
+  [[nodiscard]] const float* factor() const { return scale ? scale->factor() : nullptr; }
+  /// By the parameters' gradients, summed over the ranks, for the step that the optimizer has
+  /// begun.
+  void update(const exec::Stream& stream) { optimizer.update(stream, scale ? &*scale : nullptr); }
+
+  Optimizer optimizer;
+  std::optional<LossScale> scale;  // Of float16.
+  memory::Buffer<float> best;
+};
+
+/// How large a rank's part of the whole graph and of its dataset is: all that WholeGraph's memory
+/// depends on beside the options.
+struct WholeSizes {
+  NeighbourSizes out, in;  ///< Of a symmetric graph one.
+  bool is_symmetric = false;
+  std::uint64_t rows = 0, width = 0, classes = 0;
+  bool is_sparse = false;
+  SparseOperandSizes sparse;
+  bool has_labels = false, has_targets = false;
+  LossKind loss = LossKind::cross_entropy;
+};
+
 /// The whole graph on the devices, with a model over it.
 struct WholeGraph {
   WholeGraph(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
              const TrainOptions& options);
-  /// Of the model's parameters.
+  /// The memory of one alone, for dry runs (exec::DryRun): `options` are as large as the dataset
+  /// says (sized()).
+  WholeGraph(team::Team& team, const WholeSizes& sizes, const TrainOptions& options);
+  /// An epoch, counted from 1. Collective.
+  void train(Updates& updates, std::uint64_t seed, std::uint64_t epoch, float rate);
+  /// A pass without dropout that takes the scores of the model's parameters.
+  void enqueue_evaluation(std::uint64_t seed);
+  /// The same, and what it found.
   Scores evaluate(std::uint64_t seed);
 
   Context context;
@@ -100,13 +133,6 @@ struct Trainer::Parts {
   /// Of what is trained.
   [[nodiscard]] Context& context() { return sampled ? sampled->context() : whole->context; }
   [[nodiscard]] Model& model() { return sampled ? sampled->model() : whole->model; }
-  /// Of the loss's gradient, on the device; nullptr: 1.
-  [[nodiscard]] const float* factor() const { return scale ? scale->factor() : nullptr; }
-  /// A pass over the whole graph and the update after it.
-  void train_whole(std::uint64_t epoch, float rate);
-  /// By the parameters' gradients, summed over the ranks, for the step that the optimizer has
-  /// begun.
-  void update();
   /// A forward pass over the whole graph without dropout: this rank's scores, or what the last
   /// layer reads, `width` numbers a row. Collective. Synchronises.
   [[nodiscard]] std::vector<float> whole_pass(std::uint64_t width, bool of_scores);
@@ -144,9 +170,7 @@ struct Trainer::Parts {
   std::unique_ptr<WholeGraph> whole;       // Not where all is sampled.
   std::unique_ptr<SampledPasses> sampled;  // Of SampledOptions.
   std::optional<ExchangeChoice> exchange;  // Not of those.
-  Optimizer optimizer;
-  std::optional<LossScale> scale;  // Of float16.
-  memory::Buffer<float> best;
+  Updates updates;
   exec::Event begin, end;
   Progress progress;
   Chance chance;

@@ -173,23 +173,9 @@ void VertexPasses::choose_shape() {
     for (std::size_t h = 0; h < hops; ++h)
       shape_.edges[h] = std::max<std::uint64_t>(shape_.edges[h], counts.edges[h]);
   }
-  const auto with_margin = [](std::uint64_t most, std::uint64_t limit) {
-    constexpr std::uint64_t kUnit = 64;
-    return std::min(limit, (most + most / 8 + kUnit - 1) / kUnit * kUnit);
-  };
   const std::uint64_t most_of_rank = (training_.size() + shares_.ranks - 1) / shares_.ranks;
   shape_.vertices[0] = std::min(shares_.batch, std::max<std::uint64_t>(1, most_of_rank));
-  const std::uint64_t most = splits_.size();
-  for (std::size_t h = 0; h < hops; ++h) {
-    // No batch has more than that.
-    const std::int64_t fanout = parts_.options.sampled->fanouts[h];
-    const std::uint64_t edges =
-        exec::bytes_of(shape_.vertices[h], fanout < 0 ? most : static_cast<std::uint64_t>(fanout));
-    shape_.edges[h] = with_margin(shape_.edges[h], edges);
-    shape_.vertices[h + 1] =
-        std::max(shape_.vertices[h],
-                 with_margin(shape_.vertices[h + 1], std::min(most, shape_.vertices[h] + edges)));
-  }
+  add_margins(shape_, parts_.options.sampled->fanouts, splits_.size());
 }
 
 void VertexPasses::train_batch(const Batch& batch, bool is_measured, std::uint64_t training,

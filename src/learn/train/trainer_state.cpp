@@ -313,7 +313,7 @@ TensorFile Trainer::Parts::model_file(const std::vector<float>& best_ones) {
 }
 
 std::vector<float> Trainer::Parts::best_values(const std::vector<float>& current) {
-  return progress.best_epoch == 0 ? current : best.to_host(context().stream());
+  return progress.best_epoch == 0 ? current : updates.best.to_host(context().stream());
 }
 
 TensorFile Trainer::model_file() {
@@ -330,8 +330,8 @@ std::vector<std::pair<std::string, TensorFile>> Trainer::Parts::checkpoint_conte
   TensorFile state;
   state.metadata = file.metadata;
   describe_progress(state);
-  if (scale) {
-    const LossScaleState now = scale->state(stream);
+  if (updates.scale) {
+    const LossScaleState now = updates.scale->state(stream);
     state.set_real("loss_scale", static_cast<double>(now.factor));
     state.metadata["loss_scale.good"] = std::to_string(now.good);
     state.metadata["loss_scale.skipped"] = std::to_string(now.skipped);
@@ -339,9 +339,9 @@ std::vector<std::pair<std::string, TensorFile>> Trainer::Parts::checkpoint_conte
   if (options.sampled) state.metadata["batch"] = batch_text(options, context().team().size());
   add(state, "current.", parameters, current);
   add(state, "best.", parameters, best_ones);
-  add(state, "first.", parameters, optimizer.first().to_host(stream));
-  if (optimizer.second().size() != 0)
-    add(state, "second.", parameters, optimizer.second().to_host(stream));
+  add(state, "first.", parameters, updates.optimizer.first().to_host(stream));
+  if (updates.optimizer.second().size() != 0)
+    add(state, "second.", parameters, updates.optimizer.second().to_host(stream));
   check_state(state);
   std::error_code error;
   std::filesystem::create_directories(options.checkpoint, error);
@@ -375,14 +375,14 @@ void Trainer::resume() {
   Parameters& parameters = p.model().parameters();
   const exec::Stream& stream = p.context().stream();
   take(file, path, "current.", parameters, parameters.values(), stream);
-  take(file, path, "best.", parameters, p.best, stream);
-  take(file, path, "first.", parameters, p.optimizer.first(), stream);
-  if (p.optimizer.second().size() != 0)
-    take(file, path, "second.", parameters, p.optimizer.second(), stream);
+  take(file, path, "best.", parameters, p.updates.best, stream);
+  take(file, path, "first.", parameters, p.updates.optimizer.first(), stream);
+  if (p.updates.optimizer.second().size() != 0)
+    take(file, path, "second.", parameters, p.updates.optimizer.second(), stream);
   p.take_progress(file, path);
-  if (p.scale && file.metadata.contains("loss_scale")) {
+  if (p.updates.scale && file.metadata.contains("loss_scale")) {
     constexpr std::uint64_t kMostSteps = 0xffffffff;
-    p.scale->set(
+    p.updates.scale->set(
         stream,
         {.factor = static_cast<float>(finite(file, path, "loss_scale")),
          .good = static_cast<std::uint32_t>(number_to(file, path, "loss_scale.good", kMostSteps)),

@@ -2,6 +2,7 @@
 // GAT's first layer, whose rows are narrow and whose input has no gradient: attention over x, then
 // the product.
 #include "warren/core/error.hpp"
+#include "warren/exec/dry_run.hpp"
 #include "warren/learn/convolution.hpp"
 
 #include "learn/attention/gat/attention_kernels.hpp"
@@ -81,7 +82,7 @@ class GatFirst final : public Convolution {
     Workspace::Taken<float> partials;
     with_type(x.dense.type(), [&]<class T>(T) {
       workers = detail::first_workers(
-          stream.device(),
+          exec::sizes_of(stream.device()),
           context.has_tensor_sums() && detail::fits_tensor_cores<T>(attention_.heads));
       partials = context.workspace().take<float>(workers * 2 * width());
       walk<T>(context, x, gradient.data().template as<T>(), workers, partials);
