@@ -10,6 +10,7 @@
 #include "warren/api/multiply.hpp"
 #include "warren/api/partition.hpp"
 #include "warren/api/ranks.hpp"
+#include "warren/api/report.hpp"
 #include "warren/api/rows.hpp"
 #include "warren/api/run.hpp"
 #include "warren/api/sample.hpp"
