@@ -8,7 +8,7 @@ execute_process(COMMAND ${CMAKE_COMMAND} --install ${build} --config ${config} -
   OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${consumer} -B ${work}/consumer -G ${generator}
     -D CMAKE_BUILD_TYPE=${config} -D CMAKE_CXX_COMPILER=${compiler}
-    -D CMAKE_PREFIX_PATH=${work}/prefix
+    -D CMAKE_PREFIX_PATH=${work}/prefix -D CMAKE_CXX_FLAGS_RELEASE=-O0
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${work}/consumer --config ${config}
   COMMAND_ERROR_IS_FATAL ANY)
