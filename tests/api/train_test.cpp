@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "warren/api/checks.hpp"
+#include "warren/api/report_training.hpp"
 #include "warren/warren.hpp"
 
 namespace warren {
@@ -95,6 +96,10 @@ TEST_F(TrainCall, EveryModelIsTrainedAndAskedInBothModes) {
       ASSERT_EQ(asked.labels.size(), 600u);
       const float* row = asked.scores.data();
       EXPECT_EQ(asked.labels[0], std::max_element(row, row + 3) - row);
+      const std::string told = api::to_json(*asked.report);
+      EXPECT_THAT(told, HasSubstr("\"task\":\"node\",\"normalize\""));
+      EXPECT_THAT(told, HasSubstr("\"vertices\":600"));
+      EXPECT_THAT(told, HasSubstr("\"trained_on\":true"));
     }
   }
 }
