@@ -140,6 +140,14 @@ std::uint64_t peak_of(const Problem& p, const GraphPair& graphs, const TrainOpti
   return peak;
 }
 
+/// Of ranks as ranks() has them, or with a GPU each.
+MemoryPlan planned_for(const Problem& p, const GraphPair& graphs, const TrainOptions& options,
+                       exec::DeviceKind kind = exec::DeviceKind::cpu) {
+  const exec::Device device =
+      kind == exec::DeviceKind::cuda ? exec::Device::cuda(0) : exec::Device::cpu(1);
+  return plan_memory(graphs, p.dataset, options, device);
+}
+
 void check_plan(const team::TeamOptions& team) {
   Problem p;
   p.graph = fixtures::generated(
@@ -159,10 +167,10 @@ void check_plan(const team::TeamOptions& team) {
         options.model.layers = 5;
         options.type = type;
         options.epochs = 1;
-        const MemoryPlan kept = plan_memory(graphs, p.dataset, options);
+        const MemoryPlan kept = planned_for(p, graphs, options, team.kind);
         const std::uint64_t most = peak_of(p, graphs, options, team);
         options.model.recompute = true;
-        const MemoryPlan again = plan_memory(graphs, p.dataset, options);
+        const MemoryPlan again = planned_for(p, graphs, options, team.kind);
         const std::uint64_t least = peak_of(p, graphs, options, team);
         // What is saved, and nothing else, tells the two apart.
         EXPECT_EQ(kept.total() - again.total(), kept.recompute_saves);
@@ -206,7 +214,7 @@ TEST(MemoryPlans, HaveTheRowsOfOtherRanks) {
           options.model.residual = false;
           options.model.skip = skips;
           options.epochs = 1;
-          const MemoryPlan plan = plan_memory(graphs, p.dataset, options);
+          const MemoryPlan plan = planned_for(p, graphs, options);
           const auto planned = static_cast<double>(plan.total()) * size;
           EXPECT_NEAR(static_cast<double>(peak_of(p, graphs, options, ranks(size))), planned,
                       0.01 * planned);
@@ -236,8 +244,7 @@ TEST(MemoryPlans, HaveTheWeightsOfEdges) {
           options.model.edge_weights = true;
           options.model.recompute = recomputes;
           options.epochs = 1;
-          const auto planned =
-              static_cast<double>(plan_memory(graphs, p.dataset, options).total()) * size;
+          const auto planned = static_cast<double>(planned_for(p, graphs, options).total()) * size;
           EXPECT_NEAR(static_cast<double>(peak_of(p, graphs, options, ranks(size))), planned,
                       0.01 * planned);
         }
@@ -341,25 +348,38 @@ TEST(KeptMemory, IsTakenFromEachOther) {
   team::run_team(ranks(1), [](team::Team& team) {
     Context context(team, {}, NumberType::bfloat16);
     const auto memory = std::make_shared<KeptMemory>();
-    Kept one(memory), other(memory), own;
-    EXPECT_TRUE(one.is_intact());
-    const Numbers rows = one.take(context, KeptSlot::normal, 100);
+    const auto one = std::make_shared<Kept>(memory), other = std::make_shared<Kept>(memory),
+               own = std::make_shared<Kept>();
+    KeptRows first(one);
+    KeptArray<float> second(one);
+    KeptRows of_own(own);
+    EXPECT_TRUE(one->is_intact());
+    const Numbers rows = first.take(context, 100);
     EXPECT_EQ(rows.type(), NumberType::bfloat16);
-    EXPECT_TRUE(rows == one.rows(KeptSlot::normal));
-    auto* floats = one.take_array<float>(context, KeptSlot::deviations, 10);
-    EXPECT_EQ(floats, one.array<float>(KeptSlot::deviations));
-    (void)own.take(context, KeptSlot::normal, 100);
-    EXPECT_TRUE(one.is_intact());
-    // Another slot, and then one that it has.
-    (void)other.take(context, KeptSlot::hidden, 5);
-    EXPECT_TRUE(one.is_intact());
-    EXPECT_TRUE(other.take(context, KeptSlot::normal, 100) == rows);
-    EXPECT_FALSE(one.is_intact());
-    EXPECT_TRUE(other.is_intact());
-    (void)one.take(context, KeptSlot::normal, 100);
-    EXPECT_TRUE(one.is_intact());
-    EXPECT_FALSE(other.is_intact());
-    EXPECT_TRUE(own.is_intact());
+    EXPECT_TRUE(rows == first.data());
+    float* const floats = second.take(context, 10);
+    EXPECT_EQ(floats, second.data());
+    EXPECT_EQ(one->bytes(), 200u + 40u);
+    (void)of_own.take(context, 100);
+    EXPECT_TRUE(one->is_intact());
+    {
+      KeptRows other_first(other), other_second(other), other_third(other);
+      // Another block, and then one that it has.
+      (void)other_third.take(context, 5);
+      EXPECT_TRUE(one->is_intact());
+      EXPECT_TRUE(other_first.take(context, 100) == rows);
+      EXPECT_FALSE(one->is_intact());
+      EXPECT_TRUE(other->is_intact());
+      (void)first.take(context, 100);
+      EXPECT_TRUE(one->is_intact());
+      EXPECT_FALSE(other->is_intact());
+      (void)other_first.take(context, 100);
+      EXPECT_FALSE(one->is_intact());
+    }
+    // What is gone keeps nothing, and others' contents are not back for it.
+    EXPECT_TRUE(other->is_intact());
+    EXPECT_FALSE(one->is_intact());
+    EXPECT_TRUE(own->is_intact());
   });
 }
 

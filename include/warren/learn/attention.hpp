@@ -40,7 +40,11 @@ class Attention {
       : out_(neighbourhood.out),
         in_(neighbourhood.in),
         shape_(shape),
-        kept_(or_own(std::move(kept))) {}
+        kept_(or_own(std::move(kept))),
+        all_(kept_),
+        positive_(kept_),
+        statistics_(kept_),
+        shares_(kept_) {}
 
   /// Rows of y; of blocks fewer than of z.
   [[nodiscard]] std::uint64_t rows() const { return out_->rows(); }
@@ -65,10 +69,12 @@ class Attention {
  private:
   std::shared_ptr<const Neighbours> out_, in_;
   AttentionShape shape_;
-  // aggregated: y as forward made it, rows padded; hidden: the positive terms' part of it;
-  // statistics, of every row and head: l, maximum, 1 / sum, <dy, y>; shares, of every row and head:
-  // the weights of positive terms. Backward has other things in all but the statistics.
   std::shared_ptr<Kept> kept_;
+  // Backward has other things in all but the statistics.
+  KeptRows all_;                 // y as forward made it, rows padded.
+  KeptRows positive_;            // The positive terms' part of it.
+  KeptArray<float> statistics_;  // Of every row and head: l, maximum, 1 / sum, <dy, y>.
+  KeptArray<float> shares_;      // Of every row and head: the weights of positive terms.
   const float* by_weight_terms_ = nullptr;
 };
 

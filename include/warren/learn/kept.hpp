@@ -6,40 +6,33 @@
 // 2016, with every layer's input kept).
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "warren/learn/context.hpp"
 
 namespace warren::learn {
 
-enum class KeptSlot : std::uint8_t {
-  aggregated,  ///< Rows: of sums over neighbours.
-  hidden,      ///< Rows: another such, or of a layer within the layer.
-  normal,      ///< Rows: a norm's input, or that normalised.
-  deviations,  ///< 1 / deviation of rows.
-  statistics,  ///< Of attention.
-  shares,
-  logits,
-  vertices  ///< Which one an element is of.
-};
-inline constexpr std::size_t kKeptSlots = 8;
-
 class Kept;
 
-/// The memory, on a device: a block for each slot. It grows, and never shrinks.
+/// The memory, on a device: a block for each array that a layer keeps, by its place in the layer's
+/// state. Blocks grow, and never shrink.
 class KeptMemory {
  private:
   friend class Kept;
-  struct Slot {
+  friend class KeptBlock;
+  struct Block {
     memory::Buffer<std::byte> bytes;
     const Kept* holder = nullptr;  // Whose contents it has.
   };
-  std::array<Slot, kKeptSlots> slots_;
+  std::deque<Block> blocks_;  // Addresses stay.
 };
 
-/// One part's slots in a memory. Not copied: others' slots are told apart by its address.
+/// What one layer keeps, in a memory. Its arrays are members of the layer's parts (KeptRows,
+/// KeptArray).
 class Kept {
  public:
   /// Memory of its own.
@@ -49,59 +42,91 @@ class Kept {
   Kept(const Kept&) = delete;
   Kept& operator=(const Kept&) = delete;
 
-  /// Room for `size` numbers of the context's type, until another one takes the slot; what was in
-  /// it is lost where it must grow. Throws MemoryError.
-  [[nodiscard]] Numbers take(Context& context, KeptSlot slot, std::uint64_t size) {
-    type_ = context.type();
-    return {take_bytes(context, slot, exec::bytes_of(size, size_of(type_))), type_};
-  }
-  /// The same for elements of a type.
-  template <class T>
-  [[nodiscard]] T* take_array(Context& context, KeptSlot slot, std::uint64_t size) {
-    return static_cast<T*>(take_bytes(context, slot, exec::bytes_of(size, sizeof(T))));
-  }
-  /// What was taken last.
-  [[nodiscard]] Numbers rows(KeptSlot slot) const { return {bytes(slot), type_}; }
-  template <class T>
-  [[nodiscard]] T* array(KeptSlot slot) const {
-    return static_cast<T*>(bytes(slot));
-  }
-
-  /// Bytes of its memory, those of slots that others have there included.
+  /// Bytes of its memory, with the blocks that others alone have there.
   [[nodiscard]] std::uint64_t bytes() const {
     std::uint64_t sum = 0;
-    for (const KeptMemory::Slot& slot : memory_->slots_) sum += slot.bytes.bytes();
+    for (const KeptMemory::Block& block : memory_->blocks_) sum += block.bytes.bytes();
     return sum;
   }
-
-  /// Whether nobody else has taken a slot since this one took it.
+  /// Whether nobody else has taken a block since one of its arrays took it.
   [[nodiscard]] bool is_intact() const {
-    for (std::size_t s = 0; s < kKeptSlots; ++s) {
-      if (taken_.at(s) && memory_->slots_.at(s).holder != this) return false;
+    for (std::size_t i = 0; i < is_taken_.size(); ++i) {
+      if (is_taken_[i] && memory_->blocks_[i].holder != this) return false;
     }
     return true;
   }
 
  private:
-  [[nodiscard]] KeptMemory::Slot& at(KeptSlot slot) const {
-    return memory_->slots_.at(static_cast<std::size_t>(slot));
-  }
-  [[nodiscard]] void* bytes(KeptSlot slot) const { return at(slot).bytes.data(); }
-  void* take_bytes(Context& context, KeptSlot slot, std::uint64_t size) {
-    context.keep(at(slot).bytes, size);
-    at(slot).holder = this;
-    taken_.at(static_cast<std::size_t>(slot)) = true;
-    return bytes(slot);
-  }
-
+  friend class KeptBlock;
   std::shared_ptr<KeptMemory> memory_;
-  std::array<bool, kKeptSlots> taken_{};
-  NumberType type_ = NumberType::float32;
+  std::vector<bool> is_taken_;  // By block.
 };
 
 /// `kept`, or one with memory of its own for nullptr.
 [[nodiscard]] inline std::shared_ptr<Kept> or_own(std::shared_ptr<Kept> kept) {
   return kept != nullptr ? std::move(kept) : std::make_shared<Kept>();
 }
+
+/// A block of a layer's memory, from the layer's first array to its last in the order in which they
+/// are made: the arrays at one place of several layers may have one block.
+class KeptBlock {
+ public:
+  explicit KeptBlock(std::shared_ptr<Kept> layer)
+      : layer_(std::move(layer)), place_(layer_->is_taken_.size()) {
+    layer_->is_taken_.push_back(false);
+    if (layer_->memory_->blocks_.size() == place_) layer_->memory_->blocks_.emplace_back();
+  }
+  /// The block is nobody's then.
+  ~KeptBlock() {
+    layer_->is_taken_[place_] = false;
+    if (block().holder == layer_.get()) block().holder = nullptr;
+  }
+  KeptBlock(const KeptBlock&) = delete;
+  KeptBlock& operator=(const KeptBlock&) = delete;
+
+ protected:
+  void* take_bytes(Context& context, std::uint64_t size) {
+    context.keep(block().bytes, size);
+    block().holder = layer_.get();
+    layer_->is_taken_[place_] = true;
+    return block().bytes.data();
+  }
+  [[nodiscard]] void* bytes() const { return block().bytes.data(); }
+
+ private:
+  [[nodiscard]] KeptMemory::Block& block() const { return layer_->memory_->blocks_[place_]; }
+
+  std::shared_ptr<Kept> layer_;
+  std::size_t place_;
+};
+
+/// Numbers of the context's type that a layer keeps.
+class KeptRows : public KeptBlock {
+ public:
+  using KeptBlock::KeptBlock;
+  /// Room for `size` numbers, until another layer takes the block; what was in it is lost where it
+  /// must grow. Throws MemoryError.
+  Numbers take(Context& context, std::uint64_t size) {
+    type_ = context.type();
+    take_bytes(context, exec::bytes_of(size, size_of(type_)));
+    return data();
+  }
+  /// What was taken last.
+  [[nodiscard]] Numbers data() const { return {bytes(), type_}; }
+
+ private:
+  NumberType type_ = NumberType::float32;
+};
+
+/// Elements of a type that a layer keeps: as KeptRows.
+template <class T>
+class KeptArray : public KeptBlock {
+ public:
+  using KeptBlock::KeptBlock;
+  T* take(Context& context, std::uint64_t size) {
+    return static_cast<T*>(take_bytes(context, exec::bytes_of(size, sizeof(T))));
+  }
+  [[nodiscard]] T* data() const { return static_cast<T*>(bytes()); }
+};
 
 }  // namespace warren::learn

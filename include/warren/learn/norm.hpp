@@ -52,9 +52,11 @@ class Norm {
   NormKind kind_;
   std::uint64_t width_;
   std::size_t weight_ = 0, mean_ = 0, variance_ = 0;
-  [[nodiscard]] Numbers kept_rows() const { return kept_->rows(KeptSlot::normal); }
+  [[nodiscard]] Numbers kept_rows() const { return normal_.data(); }
 
-  std::shared_ptr<Kept> kept_;  // Batch: the input; layer: the input, normalised, and deviations.
+  std::shared_ptr<Kept> kept_;
+  KeptRows normal_;                   // Batch: the input; layer: the input, normalised.
+  KeptArray<float> deviations_;       // Layer: 1 / deviation of rows.
   memory::Buffer<float> statistics_;  // Batch: of columns, as norm.cpp has them.
   std::uint64_t count_ = 0;           // Rows of all ranks.
   ColumnSums sums_;

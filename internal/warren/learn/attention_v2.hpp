@@ -34,14 +34,13 @@ namespace warren::learn {
 class AttentionV2 {
  public:
   /// `neighbourhood` with self-loops, as GATv2 wants them; rows without entries become 0.
-  /// What backward needs of forward is in `kept`, of which others use other slots; nullptr: in
-  /// memory of its own.
+  /// What backward needs of forward is kept in `kept`; nullptr: in memory of its own.
   AttentionV2(const Neighbourhood& neighbourhood, const AttentionShape& shape,
               std::shared_ptr<Kept> kept = nullptr)
       : out_(neighbourhood.out),
         in_(neighbourhood.in),
         shape_(shape),
-        kept_(or_own(std::move(kept))) {}
+        statistics_(or_own(std::move(kept))) {}
 
   /// Rows of y and of q; of blocks fewer than of z.
   [[nodiscard]] std::uint64_t rows() const { return out_->rows(); }
@@ -66,8 +65,8 @@ class AttentionV2 {
  private:
   std::shared_ptr<const Neighbours> out_, in_;
   AttentionShape shape_;
-  /// statistics, of every row and head: the logarithm of its powers' sum; sum over j of w_ij g_ij.
-  std::shared_ptr<Kept> kept_;
+  /// Of every row and head: the logarithm of its powers' sum; sum over j of w_ij g_ij.
+  KeptArray<float> statistics_;
   /// Of da, and of db behind it: a row for each task and each row that is split.
   memory::Buffer<float> parts_;
   ColumnSums sums_;

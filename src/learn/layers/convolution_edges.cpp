@@ -70,7 +70,9 @@ class SageMax final : public Convolution {
         in_(neighbourhood.in),
         self_(add_sage_weight(parameters, shape, ".self.weight")),
         neighbours_(add_sage_weight(parameters, shape, ".neighbours.weight")),
-        kept_(or_own(shape.kept)) {
+        kept_(or_own(shape.kept)),
+        largest_(kept_),
+        owners_(kept_) {
     require(!shape.is_sparse, "the largest of neighbours is taken of dense rows");
   }
 
@@ -84,8 +86,8 @@ class SageMax final : public Convolution {
   void refill(Context& context, const Operand& x, Numbers /*y*/) override {
     const std::uint64_t rows = out_->rows();
     const std::uint64_t size = rows * shape_.in;
-    const Numbers most = kept_->take(context, KeptSlot::aggregated, size);
-    auto* arg = kept_->take_array<Vertex>(context, KeptSlot::vertices, size);
+    const Numbers most = largest_.take(context, size);
+    auto* arg = owners_.take(context, size);
     const JoinedRows room(context, *out_, shape_.in);
     const float* all = room.joined(x.dense);
     make_floats(context, rows, shape_.in, most, [&](float* to) {
@@ -109,7 +111,7 @@ class SageMax final : public Convolution {
     const float* all_ds = room.joined(ds);
     const std::uint64_t all_rows = rows + in_->halo();
     const auto arg = context.workspace().take<Vertex>(all_rows * shape_.in);
-    join<Vertex>(context, *in_, kept_->array<Vertex>(KeptSlot::vertices), shape_.in, arg);
+    join<Vertex>(context, *in_, owners_.data(), shape_.in, arg);
     // As segment_max_backward() has them: rows of this rank from 0.
     renumber(context.stream(), all_rows, shape_.in, nullptr, static_cast<Vertex>(in_->first()),
              arg);
@@ -122,14 +124,16 @@ class SageMax final : public Convolution {
 
  private:
   [[nodiscard]] Operand largest() const {
-    return Operand::of(out_->rows(), kept_->rows(KeptSlot::aggregated), shape_.in);
+    return Operand::of(out_->rows(), largest_.data(), shape_.in);
   }
 
   Parameters& parameters_;
   ConvolutionShape shape_;
   std::shared_ptr<const Neighbours> out_, in_;
   std::size_t self_, neighbours_;
-  std::shared_ptr<Kept> kept_;  // aggregated: the largest; vertices: whose each element is.
+  std::shared_ptr<Kept> kept_;
+  KeptRows largest_;          // Of the neighbours' rows.
+  KeptArray<Vertex> owners_;  // Whose each of its elements is.
 };
 
 class Gat final : public Convolution {
@@ -143,13 +147,14 @@ class Gat final : public Convolution {
         is_weighted_(attention.edge_weights),
         edge_dropout_(edge_dropout),
         kept_(or_own(shape.kept)),
+        logits_(kept_),
         attention_(neighbourhood, attention, kept_),
         weights_(add_gat_weights(parameters, shape, attention)) {}
 
   void forward(Context& context, const Operand& x, Numbers y, const ForwardPass& pass) override {
     const std::uint64_t n = x.rows;
     const TakenRows z = context.take_rows(n * stride(context), pass.spare);
-    auto* r = kept_->take_array<float>(context, KeptSlot::logits, n * heads_);
+    auto* r = logits_.take(context, n * heads_);
     transform(context, x, parameters_.value(weights_.weight), z, shape_.out, 0.0f, stride(context));
     if (is_weighted_) set_by_weight(context);
     attention_.forward(context, dropout(context), z, parameters_.value(weights_.left),
@@ -168,8 +173,8 @@ class Gat final : public Convolution {
     // dx is made last.
     const Numbers room = shape_.needs_input_gradient && stride(context) <= shape_.in ? dx : nullptr;
     attention_.backward(context, dropout(context), z, parameters_.value(weights_.left),
-                        parameters_.value(weights_.right), by_weight(),
-                        kept_->array<float>(KeptSlot::logits), dy, dz, dl, dr, room);
+                        parameters_.value(weights_.right), by_weight(), logits_.data(), dy, dz, dl,
+                        dr, room);
     sums_.add_heads(context.stream(), n, heads_, width_, stride(context), z, dl, dr,
                     parameters_.gradient(weights_.left), parameters_.gradient(weights_.right));
     if (is_weighted_) add_by_weight_gradient(context, n);
@@ -213,7 +218,8 @@ class Gat final : public Convolution {
   std::uint64_t heads_, width_;
   bool is_weighted_;
   float edge_dropout_;
-  std::shared_ptr<Kept> kept_;  // logits: r of every row and head; the rest is attention's.
+  std::shared_ptr<Kept> kept_;
+  KeptArray<float> logits_;  // r of every row and head.
   Attention attention_;
   GatWeights weights_;
   ColumnSums sums_;

@@ -21,7 +21,9 @@ class Gin final : public Convolution {
         bias_(add(".first.bias", 1, shape.out, shape.in)),
         second_(add(".second.weight", shape.out, shape.out, shape.out)),
         kept_(or_own(shape.kept)),
-        norm_(parameters, norm, shape.name + ".first.norm", shape.out, kept_) {}
+        hidden_(kept_),
+        norm_(parameters, norm, shape.name + ".first.norm", shape.out, kept_),
+        aggregated_(kept_) {}
 
   void forward(Context& context, const Operand& x, Numbers y, const ForwardPass& pass) override {
     set_hidden(context, x, pass);
@@ -72,10 +74,10 @@ class Gin final : public Convolution {
     const std::uint64_t n = aggregation_->rows();
     const float* epsilon = parameters_.value(epsilon_);
     const float* w = parameters_.value(first_);
-    const Numbers inner = kept_->take(context, KeptSlot::hidden, exec::bytes_of(n, shape_.out));
+    const Numbers inner = hidden_.take(context, exec::bytes_of(n, shape_.out));
     const Numbers before = norm_.input(context, n, inner);
     if (is_first_) {
-      const Numbers sums = kept_->take(context, KeptSlot::aggregated, exec::bytes_of(n, shape_.in));
+      const Numbers sums = aggregated_.take(context, exec::bytes_of(n, shape_.in));
       aggregation_->forward(context, x.dense, sums, shape_.in);
       add_self(stream, n, shape_.in, epsilon, x.dense, sums);
       transform(context, aggregated(), w, before, shape_.out);
@@ -89,10 +91,10 @@ class Gin final : public Convolution {
   }
 
   [[nodiscard]] Operand aggregated() const {
-    return Operand::of(aggregation_->rows(), kept_->rows(KeptSlot::aggregated), shape_.in);
+    return Operand::of(aggregation_->rows(), aggregated_.data(), shape_.in);
   }
   [[nodiscard]] Operand hidden() const {
-    return Operand::of(aggregation_->rows(), kept_->rows(KeptSlot::hidden), shape_.out);
+    return Operand::of(aggregation_->rows(), hidden_.data(), shape_.out);
   }
   [[nodiscard]] Epilogue epilogue() const {
     return {.bias = parameters_.value(bias_), .activation = Activation::relu};
@@ -113,7 +115,9 @@ class Gin final : public Convolution {
   bool is_first_;
   std::size_t epsilon_, first_, bias_, second_;
   std::shared_ptr<Kept> kept_;
+  KeptRows hidden_;  // What the second product is of.
   Norm norm_;
+  KeptRows aggregated_;  // The input's sums over neighbours, where these come first.
   ColumnSums sums_;
 };
 

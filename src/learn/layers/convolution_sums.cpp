@@ -49,7 +49,8 @@ class Gcn final : public Convolution {
         aggregation_(std::move(aggregation)),
         is_first_(aggregates_first(shape)),
         weight_(add_weight(parameters, shape)),
-        kept_(or_own(shape.kept)) {}
+        kept_(or_own(shape.kept)),
+        aggregated_(kept_) {}
 
   void forward(Context& context, const Operand& x, Numbers y, const ForwardPass& pass) override {
     const float* w = parameters_.value(weight_);
@@ -64,8 +65,7 @@ class Gcn final : public Convolution {
   }
 
   void refill(Context& context, const Operand& x, Numbers y) override {
-    const Numbers sums =
-        kept_->take(context, KeptSlot::aggregated, exec::bytes_of(aggregation_->rows(), shape_.in));
+    const Numbers sums = aggregated_.take(context, exec::bytes_of(aggregation_->rows(), shape_.in));
     // y is made last.
     const bool fits = x.rows == aggregation_->rows() && context.padded(shape_.in) <= shape_.out;
     aggregation_->forward(context, x.dense, sums, shape_.in, 0.0f,
@@ -105,7 +105,7 @@ class Gcn final : public Convolution {
 
  private:
   [[nodiscard]] Operand aggregated() const {
-    return Operand::of(aggregation_->rows(), kept_->rows(KeptSlot::aggregated), shape_.in);
+    return Operand::of(aggregation_->rows(), aggregated_.data(), shape_.in);
   }
 
   Parameters& parameters_;
@@ -114,6 +114,7 @@ class Gcn final : public Convolution {
   bool is_first_;
   std::size_t weight_;
   std::shared_ptr<Kept> kept_;
+  KeptRows aggregated_;  // The input's sums over neighbours, where these come first.
 };
 
 class Sage final : public Convolution {
@@ -126,7 +127,8 @@ class Sage final : public Convolution {
         is_first_(aggregates_first(shape)),
         self_(add_sage_weight(parameters, shape, ".self.weight")),
         neighbours_(add_sage_weight(parameters, shape, ".neighbours.weight")),
-        kept_(or_own(shape.kept)) {}
+        kept_(or_own(shape.kept)),
+        aggregated_(kept_) {}
 
   void forward(Context& context, const Operand& x, Numbers y, const ForwardPass& pass) override {
     const float* w = parameters_.value(neighbours_);
@@ -148,8 +150,7 @@ class Sage final : public Convolution {
     aggregated_of_ = 0;  // Until it stands there.
     aggregation_->forward(
         context, x.dense,
-        kept_->take(context, KeptSlot::aggregated, exec::bytes_of(aggregation_->rows(), shape_.in)),
-        shape_.in);
+        aggregated_.take(context, exec::bytes_of(aggregation_->rows(), shape_.in)), shape_.in);
     aggregated_of_ = x.constant;
   }
 
@@ -198,7 +199,7 @@ class Sage final : public Convolution {
 
  private:
   [[nodiscard]] Operand aggregated() const {
-    return Operand::of(aggregation_->rows(), kept_->rows(KeptSlot::aggregated), shape_.in);
+    return Operand::of(aggregation_->rows(), aggregated_.data(), shape_.in);
   }
 
   Parameters& parameters_;
@@ -208,6 +209,7 @@ class Sage final : public Convolution {
   std::uint64_t aggregated_of_ = 0;  // Operand::constant of what stands aggregated.
   std::size_t self_, neighbours_;
   std::shared_ptr<Kept> kept_;
+  KeptRows aggregated_;  // The input's sums over neighbours, where these come first.
 };
 
 }  // namespace

@@ -34,7 +34,12 @@ enum Statistic : std::uint64_t {
 
 Norm::Norm(Parameters& parameters, NormKind kind, const std::string& name, std::uint64_t width,
            std::shared_ptr<Kept> kept)
-    : parameters_(parameters), kind_(kind), width_(width), kept_(or_own(std::move(kept))) {
+    : parameters_(parameters),
+      kind_(kind),
+      width_(width),
+      kept_(or_own(std::move(kept))),
+      normal_(kept_),
+      deviations_(kept_) {
   if (kind == NormKind::none) return;
   const auto add = [&](const char* what, Initial initial) {
     return parameters.add(
@@ -57,7 +62,7 @@ void Norm::sum_over_ranks(Context& context, float* sums, std::uint64_t count) co
 
 Numbers Norm::input(Context& context, std::uint64_t n, Numbers y) {
   if (kind_ != NormKind::batch) return y;
-  return kept_->take(context, KeptSlot::normal, n * width_);
+  return normal_.take(context, n * width_);
 }
 
 /// Mean and 1 / deviation of the input's columns: in training of the batch, else the running ones.
@@ -106,8 +111,8 @@ void Norm::forward(Context& context, const Epilogue& epilogue, std::uint64_t n, 
   if (kind_ == NormKind::none) return apply(stream, epilogue, n, width_, y);
   const float* weight = parameters_.value(weight_);
   if (kind_ == NormKind::layer) {
-    const Numbers normal = kept_->take(context, KeptSlot::normal, n * width_);
-    auto* deviations = kept_->take_array<float>(context, KeptSlot::deviations, n);
+    const Numbers normal = normal_.take(context, n * width_);
+    auto* deviations = deviations_.take(context, n);
     with_type(y.type(), [&]<class T>(T) {
       detail::run_where(
           stream, n,
@@ -142,7 +147,7 @@ void Norm::backward(Context& context, const Epilogue& epilogue, std::uint64_t n,
       detail::run_where(
           stream, n,
           detail::LayerBackwardKernel<T>{width_, parameters_.value(weight_), kept_rows().as<T>(),
-                                         kept_->array<float>(KeptSlot::deviations), dy.as<T>()});
+                                         deviations_.data(), dy.as<T>()});
     });
   }
   float* const s = statistics_.data();

@@ -272,12 +272,12 @@ std::string MemoryPlan::text() const {
 }
 
 MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset, const TrainOptions& options,
-                       const std::optional<exec::Device>& on) {
+                       const std::optional<exec::Device>& device) {
   check(sized(options.model, dataset));
   const auto ranks = static_cast<int>(graphs.cuts.size()) - 1;
-  const exec::Device device =
-      on.value_or(exec::Device::cpu(std::max(1, exec::hardware_threads() / ranks)));
-  const Planner planner(device, graphs, dataset, options);
+  const exec::Device planned =
+      device ? *device : exec::Device::cpu(std::max(1, exec::hardware_threads() / ranks));
+  const Planner planner(planned, graphs, dataset, options);
   MemoryPlan plan = planner.plan(options);
   for (const Alternative& other : alternatives_to(options))
     plan.alternatives.emplace_back(other.text, planner.plan(other.options).total());

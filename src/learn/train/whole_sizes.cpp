@@ -112,7 +112,10 @@ SparseOperandSizes sparse_sizes(const exec::Device& device, const GraphPair& gra
 std::vector<WholeSizes> whole_sizes(const exec::Device& device, const GraphPair& graphs,
                                     const Dataset& dataset, const ModelOptions& model) {
   const std::size_t ranks = graphs.cuts.size() - 1;
-  exec::ThreadPool pool(exec::hardware_threads());
+  // No more than the ranks will have, which may be all that the process may start.
+  const int of_ranks = static_cast<int>(ranks) * device.pool().size();
+  const int most = exec::hardware_threads();
+  exec::ThreadPool pool(device.is_cuda() ? most : std::min(most, of_ranks));
   std::vector<WholeSizes> all(ranks);
   const auto neighbours = [&](const graph::Graph& graph, std::size_t q) {
     NeighbourSizes sizes =

@@ -104,15 +104,13 @@ void Attention::forward(Context& context, const Dropout& dropout, ConstNumbers z
   const bool is_weighted = shape_.edge_weights;
   by_weight_terms_ = nullptr;
   const bool has_room = z.type() == NumberType::float32;
-  const Numbers all_y =
-      kept_->take(context, KeptSlot::aggregated, (is_weighted && has_room ? most : rows) * k);
-  const Numbers positive = kept_->take(context, KeptSlot::hidden, most * k);
-  auto* statistics =
-      kept_->take_array<float>(context, KeptSlot::statistics, rows * heads * detail::kStatistics);
+  const Numbers all_y = all_.take(context, (is_weighted && has_room ? most : rows) * k);
+  const Numbers positive = positive_.take(context, most * k);
+  auto* statistics = statistics_.take(context, rows * heads * detail::kStatistics);
   // Of weighted edges room for their terms, and of rows of 16 bits for backward's third sums.
   std::uint64_t shares = most * heads;
   if (is_weighted) shares = padded_terms(most, heads) + (has_room ? 0 : most * k);
-  auto* share = kept_->take_array<float>(context, KeptSlot::shares, shares);
+  auto* share = shares_.take(context, shares);
   with_type(z.type(), [&]<class T>(T) {
     // l is needed no longer than until it stands in the statistics.
     float* l = share;
@@ -156,10 +154,10 @@ void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers 
   }
   if (rows > targets)  // Sources alone have no l.
     exec::fill_bytes(stream, dl + targets * heads, 0, (rows - targets) * heads * sizeof(float));
-  const Numbers all_y = kept_->rows(KeptSlot::aggregated);
-  const Numbers positive = kept_->rows(KeptSlot::hidden);
-  auto* statistics = kept_->array<float>(KeptSlot::statistics);
-  auto* share = kept_->array<float>(KeptSlot::shares);
+  const Numbers all_y = all_.data();
+  const Numbers positive = positive_.data();
+  auto* statistics = statistics_.data();
+  auto* share = shares_.data();
   with_type(z.type(), [&]<class T>(T) {
     const auto shape = detail::HeadShape::of<T>(
         heads, width, k, {z.raw(), dz.raw(), dy.raw(), all_y.raw(), positive.raw()});

@@ -58,8 +58,7 @@ void AttentionV2::forward(Context& context, const Dropout& dropout, ConstNumbers
   const Neighbours& n = *out_;
   const std::uint64_t heads = shape_.heads;
   const std::uint64_t k = context.padded(heads * shape_.width);
-  auto* const statistics =
-      kept_->take_array<float>(context, KeptSlot::statistics, n.rows() * heads * detail::kPair);
+  auto* const statistics = statistics_.take(context, n.rows() * heads * detail::kPair);
   const ConstNumbers pulled = n.pull(context, z, k);
   with_type(z.type(), [&]<class T>(T) {
     const detail::V2ForwardSide<T> side{
@@ -87,7 +86,7 @@ void AttentionV2::backward_targets(Context& context, const Dropout& dropout, Con
                                        k,
                                        {z.as<T>(), pulled.as<T>(), n.own_columns(), k},
                                        dq.as<T>(),
-                                       kept_->array<float>(KeptSlot::statistics)};
+                                       statistics_.data()};
     if (!shape_.edge_weights) return walk(context, n, shape_, dropout, side, a, parts_.data());
     walk(context, n, shape_, dropout, detail::V2WeightedTargetSide<T>{side, b}, a, parts_.data());
   });
@@ -105,7 +104,7 @@ void AttentionV2::backward_sources(Context& context, const Dropout& dropout, Con
   const std::uint64_t part_size = parts_of(n.plan()) * heads * shape_.width;
   context.keep(parts_, (shape_.edge_weights ? 2 : 1) * part_size);
   clear_gaps(context, shape_, n.rows(), dz);
-  const auto* statistics = kept_->array<float>(KeptSlot::statistics);
+  const auto* statistics = statistics_.data();
   const ConstNumbers pulled_q = n.pull(context, q, k, 0);
   const ConstNumbers pulled_dy = n.pull(context, dy, k, 1);
   const float* pulled_statistics = n.pull(context, statistics, many, 2);

@@ -25,7 +25,10 @@ class GatFirst final : public Convolution {
         edge_dropout_(edge_dropout),
         out_(neighbourhood.out),
         weights_(add_gat_weights(parameters, shape, attention)),
-        kept_(or_own(shape.kept)) {}
+        kept_(or_own(shape.kept)),
+        logits_(kept_),
+        aggregated_(kept_),
+        statistics_(kept_) {}
 
   void forward(Context& context, const Operand& x, Numbers y,
                const ForwardPass& /*pass*/) override {
@@ -39,10 +42,9 @@ class GatFirst final : public Convolution {
     const Neighbours& n = *out_;
     const std::uint64_t heads = attention_.heads, rows = n.rows();
     const std::uint64_t columns = n.own_columns() + n.halo();
-    (void)kept_->take(context, KeptSlot::aggregated, exec::bytes_of(rows, width()));
-    (void)kept_->take_array<float>(context, KeptSlot::statistics,
-                                   rows * heads * detail::kStatistics);
-    auto* r = kept_->take_array<float>(context, KeptSlot::logits, columns * heads);
+    aggregated_.take(context, exec::bytes_of(rows, width()));
+    statistics_.take(context, rows * heads * detail::kStatistics);
+    auto* r = logits_.take(context, columns * heads);
     const auto folded = context.workspace().take<float>(2 * width() + rows * heads);
     float* const u = folded;
     float* const l = u + 2 * width();
@@ -106,10 +108,10 @@ class GatFirst final : public Convolution {
   /// Of what is multiplied: x's columns for every head.
   [[nodiscard]] std::uint64_t width() const { return attention_.heads * shape_.in; }
   [[nodiscard]] Operand sums() const {
-    return Operand::of(out_->rows(), kept_->rows(KeptSlot::aggregated), width());
+    return Operand::of(out_->rows(), aggregated_.data(), width());
   }
-  [[nodiscard]] float* statistics() const { return kept_->array<float>(KeptSlot::statistics); }
-  [[nodiscard]] float* logits() const { return kept_->array<float>(KeptSlot::logits); }
+  [[nodiscard]] float* statistics() const { return statistics_.data(); }
+  [[nodiscard]] float* logits() const { return logits_.data(); }
   [[nodiscard]] detail::FirstWeights weights() const {
     return {attention_.heads,
             shape_.in,
@@ -166,7 +168,7 @@ class GatFirst final : public Convolution {
     job.x = {x.dense.as<T>(), pulled_.as<T>(), n.own_columns(), shape_.in};
     job.r = logits();
     job.statistics = statistics();
-    job.sums = kept_->rows(KeptSlot::aggregated).template as<T>();
+    job.sums = aggregated_.data().template as<T>();
     job.gradients = gradients;
     job.workers = workers;
     job.tensor_sums = context.has_tensor_sums();
@@ -185,9 +187,10 @@ class GatFirst final : public Convolution {
   std::shared_ptr<const Neighbours> out_;
   GatWeights weights_;
   ConstNumbers pulled_;
-  // aggregated, of every row and head: x summed over its neighbours; statistics, likewise; logits:
-  // r of every column and head.
   std::shared_ptr<Kept> kept_;
+  KeptArray<float> logits_;      // r of every column and head.
+  KeptRows aggregated_;          // Of every row and head: x summed over its neighbours.
+  KeptArray<float> statistics_;  // Likewise.
 };
 
 }  // namespace
