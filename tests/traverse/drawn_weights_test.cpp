@@ -38,7 +38,9 @@ struct Drawn {
     exec::ThreadPool pool(2);
     graph = graph::build(*graph::make_source(spec), graph::effective_options(spec, build), pool);
     graph::set_uniform_weights(graph, with.low, with.high, with.seed, pool);
-    source = graph.targets.empty() ? 0 : graph.targets[0];
+    for (Vertex v = 0; v < graph.vertices; ++v) {
+      if (graph.degree(v) > graph.degree(source)) source = v;
+    }
     distance = reference::integer_distances(graph, source);
   }
 };
