@@ -82,6 +82,7 @@ def asynchronous(gpus, modes=("async", "sync")):
 
 
 LISTS_OF_KRON30 = 137e9
+WEIGHTS_OF_KRON30 = 34.4e9  # A byte each.
 
 
 def host_bytes():
@@ -100,6 +101,7 @@ def out_of_memory(gpus):
         row("BFS, k24, compressed", f"--graph kron:24 --work bfs {packed}", beside="the row of plain lists"),
         row("BFS, k24, half of the lists cached", f"--graph kron:24 --work bfs --cache 1041538740 {host}", beside="the row without a cache"),
         row("SSSP, k24, weights 1..64", "--graph kron:24 --work sssp --low 1 --high 64 --edges host --repeat 3", beside="EMOGI's code on one H200: 206.7 ms", seconds=30.0),
+        row("SSSP, kron:27, weights 1..64", "--graph kron:27 --work sssp --low 1 --high 64 --edges host --repeat 2", seconds=30.0),
         row("BFS, kron:27", f"--graph kron:27 --work bfs {host}", seconds=30.0),
         row("BFS, kron:27, push only", f"--graph kron:27 --work bfs --push-only {host}", seconds=30.0),
         row("BFS, kron:27, compressed", f"--graph kron:27 --work bfs {packed}", beside="the row of plain lists", seconds=40.0),
@@ -107,12 +109,15 @@ def out_of_memory(gpus):
     if host_bytes() < LISTS_OF_KRON30 * 1.2:
         return rows
     larger = "--graph kron:30 --edges host"
-    return rows + [
+    rows += [
         row("BFS, kron:30, lists of 136 GB", f"{larger} --work bfs --repeat 3", seconds=50.0),
         row("BFS, kron:30, lists of 136 GB, push only", f"{larger} --work bfs --push-only --repeat 2", seconds=50.0),
         row("components, kron:30, lists of 136 GB", f"{larger} --work cc --repeat 3", seconds=50.0),
         row("PageRank, kron:30, lists of 136 GB, an iteration", f"{larger} --work pagerank --iterations 4 --repeat 1", figure="per_iteration", seconds=70.0),
     ]
+    if host_bytes() >= (LISTS_OF_KRON30 + WEIGHTS_OF_KRON30) * 1.2:
+        rows.append(row("SSSP, kron:30, lists of 136 GB, weights in a byte", f"{larger} --work sssp --low 1 --high 64 --repeat 2", seconds=110.0))
+    return rows
 
 
 # Full graph: thirty epochs, after which a model has learnt; an epoch's time is their median.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times BFS, PageRank, SSSP, connected components and betweenness on generated graphs, and checks
-// each against its definition. Graphs are built where they are traversed; with weights, in host
-// memory.
+// each against its definition. On GPUs graphs and their weights are drawn where they are traversed.
 //
 //   bench_traverse --device cuda --devices 1 --graph kron:22 --source hub --repeat 20 --out FILE
 #include <algorithm>
@@ -66,6 +65,12 @@ struct Options {
   std::int64_t low = 1;
   std::int64_t high = 64;
   std::string out;
+
+  /// Drawn weights, of a generator's graph.
+  [[nodiscard]] std::optional<graph::UniformWeights> weights() const {
+    if (work != "sssp") return std::nullopt;
+    return graph::UniformWeights{low, high, 1};
+  }
 };
 
 /// `verified`, and beside a false one the `fault`.
@@ -210,9 +215,12 @@ nlohmann::json time_sssp(team::Team& team, const graph::Shard& shard, const grap
   if (options.verify && sssp.has_integer_distances()) {
     const auto distance = sssp.all_distances();
     if (team.rank() == 0) {
-      const auto verdict =
-          traverse::verify_sssp(whole, source, distance, exec::Device::cpu().pool());
-      set_verdict(row, verdict);
+      exec::ThreadPool& pool = exec::Device::cpu().pool();
+      const bool has_weights = whole.weight_type != graph::WeightType::none;
+      const std::span<const Vertex> sources(&source, 1);
+      set_verdict(row, has_weights ? traverse::verify_sssp(whole, sources, distance, pool)
+                                   : traverse::verify_sssp(whole, *options.weights(), sources,
+                                                           distance, pool));
     }
   }
   return row;
@@ -319,6 +327,16 @@ nlohmann::json time_betweenness(team::Team& team, const graph::Shard& shard,
   return row;
 }
 
+/// The graph in host memory for those who check results. Weights are left out that the generator's
+/// ids tell: with lists in host memory there may be no room for them a second time.
+graph::Graph whole_graph(team::Team& team, const graph::Shard& shard,
+                         const graph::ShardSource& host, const Options& options) {
+  if (!options.verify) return {};
+  if (host.out) return *host.out;
+  return options.order == "natural" ? graph::download_lists(team, shard)
+                                    : graph::download(team, shard);
+}
+
 /// The shard, from the generator on the devices, or through a graph in host memory.
 graph::Shard make_graph(team::Team& team, const Options& options, const graph::ShardSource& host,
                         double& seconds) {
@@ -339,7 +357,7 @@ graph::Shard make_graph(team::Team& team, const Options& options, const graph::S
     const auto order =
         options.order == "degree" ? graph::VertexOrder::degree : graph::VertexOrder::natural;
     shard = graph::generate_shard(team, *graph::parse_generator(options.graph, 1), build, true,
-                                  order, edges);
+                                  order, edges, options.weights());
   }
   team.barrier();
   seconds = now_seconds() - begin;
@@ -394,7 +412,9 @@ int main(int argc, char** argv) {
     team_options.ranks = options.devices;
     team_options.threads = options.threads;
     graph::ShardSource host;
-    if (options.host_build || options.device == "cpu" || options.work == "sssp") {
+    // The same generator as generate_shard() takes; files are read on the host.
+    const bool is_generated = graph::parse_generator(options.graph, 1).has_value();
+    if (options.host_build || options.device == "cpu" || !is_generated) {
       const exec::Device cpu = exec::Device::cpu(options.threads);
       graph::ReadOptions read;
       read.build.symmetrize = true;
@@ -417,8 +437,7 @@ int main(int argc, char** argv) {
       double build_seconds = 0.0;
       const graph::Shard shard = make_graph(team, options, host, build_seconds);
       const exec::MemoryUse use = exec::memory_use(team.device());
-      graph::Graph whole;
-      if (options.verify) whole = host.out ? *host.out : graph::download(team, shard);
+      const graph::Graph whole = whole_graph(team, shard, host, options);
       nlohmann::json rows = nlohmann::json::array();
       if (options.work == "bfs" || options.work == "both")
         rows.push_back(time_bfs(team, shard, whole, options));

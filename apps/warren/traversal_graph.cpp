@@ -57,7 +57,7 @@ TraversalGraph::TraversalGraph(Session& session, const TraversalCommand& command
   warren::ReadOptions read = read_options(session, options, wishes.weights);
   read.no_negative_weights = wishes.range == WeightRange::not_negative;
   read.exact_decimals = wishes.exact_decimals;
-  read.draws_late = session.on_gpu() && !wishes.weights;
+  read.draws_late = session.on_gpu();
   read.host_memory = traversal.host_memory;
   read.lists = lists_of(session, traversal, wishes);
   asks_for_ranges_ = read.lists == Lists::ranges;

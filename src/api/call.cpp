@@ -205,7 +205,8 @@ std::shared_ptr<RankGraph> Call::draw_part(team::Team& team) {
                                                            : graph::VertexOrder::natural;
   auto made = std::make_shared<RankGraph>();
   graph::Shard& shard = made->shard;
-  shard = graph::generate_shard(team, drawing.spec, drawing.build, true, order, lists_of(options_));
+  shard = graph::generate_shard(team, drawing.spec, drawing.build, true, order, lists_of(options_),
+                                drawing.weights);
   if (team.reports()) {
     order_.reset();
     graph_.state()->note_edges(shard.edges);
@@ -278,10 +279,16 @@ void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
 const graph::Graph& Call::csr() {
   GraphState& state = *graph_.state();
   if (state.has_csr() || !draws()) return state.csr();
+  state.set_csr(fetch(Checked::graph));
+  return state.csr();
+}
+
+graph::Graph Call::fetch(Checked what) {
   graph::Graph fetched;
   run([&](team::Team& team, RankGraph& rank) {
     const TraceSpan span("fetch graph", team.rank());
-    graph::Graph all = graph::download(team, rank.shard);
+    graph::Graph all = what == Checked::lists ? graph::download_lists(team, rank.shard)
+                                              : graph::download(team, rank.shard);
     if (team.reports()) fetched = std::move(all);
   });
   if (order_ != nullptr) {
@@ -289,17 +296,22 @@ const graph::Graph& Call::csr() {
       fetched = graph::relabel(fetched, order_->old_id.span(), pool);
     });
   }
-  state.set_csr(std::move(fetched));
-  return state.csr();
+  return fetched;
 }
 
 void Call::verify(
-    const std::function<traverse::Verdict(const graph::Graph&, exec::ThreadPool&)>& check) {
-  if (!reads_ranges()) (void)csr();
+    const std::function<traverse::Verdict(const graph::Graph&, exec::ThreadPool&)>& check,
+    Checked what) {
+  graph::Graph lists;
+  const bool has_lists = what == Checked::lists && draws() && !graph_.state()->has_csr();
+  if (has_lists)
+    lists = fetch(what);
+  else if (!reads_ranges())
+    (void)csr();
   const auto* processes = team::Processes::current();
   // Of processes, which all have the result, one looks. It alone may read the whole graph for that.
   if (processes == nullptr || processes->rank() == 0) {
-    const graph::Graph& graph = csr();
+    const graph::Graph& graph = has_lists ? lists : csr();
     teams_->on_host([&](exec::ThreadPool& pool) {
       const TraceSpan span("verify", 0);
       traverse::Verdict verdict = check(graph, pool);

@@ -150,9 +150,12 @@ class Call {
 
   /// The graph's arrays; of one that the ranks drew, fetched from them.
   [[nodiscard]] const graph::Graph& csr();
+  /// What a check reads: the lists alone of a graph whose weights the ranks drew, which it
+  /// computes.
+  enum class Checked : std::uint8_t { graph, lists };
   /// `check` of the graph's arrays, with the host's threads: what it finds is in info.verdict.
-  void verify(
-      const std::function<traverse::Verdict(const graph::Graph&, exec::ThreadPool&)>& check);
+  void verify(const std::function<traverse::Verdict(const graph::Graph&, exec::ThreadPool&)>& check,
+              Checked what = Checked::graph);
   /// Brings values of the shards' vertices, which may themselves be vertices, into the graph's
   /// order and numbers.
   template <class T>
@@ -179,6 +182,8 @@ class Call {
   RunInfo info;
 
  private:
+  /// What the ranks drew, in the graph's order.
+  [[nodiscard]] graph::Graph fetch(Checked what);
   /// Brings what rank 0's process has found to all.
   void tell_verdict();
   /// Whether a directed graph's in-edges are made on the GPU, which takes a fraction of the time.

@@ -36,6 +36,19 @@ graph::BuildOptions build_options(const ReadOptions& options) {
   return build;
 }
 
+namespace {
+
+/// The whole graph, in host memory.
+graph::Graph drawn(const Drawing& drawing, exec::ThreadPool& pool) {
+  graph::Graph graph = graph::build(*graph::make_source(drawing.spec), drawing.build, pool);
+  if (drawing.weights)
+    graph::set_uniform_weights(graph, drawing.weights->low, drawing.weights->high,
+                               drawing.weights->seed, pool);
+  return graph;
+}
+
+}  // namespace
+
 GraphState::GraphState(graph::Graph csr, GraphFacts facts)
     : number_(next_owner()),
       facts_(std::move(facts)),
@@ -51,7 +64,9 @@ GraphState::GraphState(const Drawing& drawing, GraphFacts facts)
       drawing_(drawing),
       facts_(std::move(facts)),
       vertices_(drawing.spec.vertices),
-      symmetry_(graph::Symmetry::unknown) {}
+      symmetry_(graph::Symmetry::unknown) {
+  has_good_weights_ = drawing.weights.has_value();  // From 0 on.
+}
 
 GraphState::GraphState(FileGraph in_file, GraphFacts facts)
     : number_(next_owner()),
@@ -84,10 +99,15 @@ const graph::Graph& GraphState::csr() {
   on_host([&](exec::ThreadPool& pool) {
     const std::scoped_lock lock(mutex_);
     if (has_csr_) return;
-    keep_csr(drawing_ ? graph::build(*graph::make_source(drawing_->spec), drawing_->build, pool)
-                      : in_file_.read(pool));
+    keep_csr(drawing_ ? drawn(*drawing_, pool) : in_file_.read(pool));
   });
   return *csr_;
+}
+
+graph::WeightType GraphState::weight_type() {
+  if (in_file_.rows) return in_file_.rows->weight_type();
+  if (!drawing_) return csr().weight_type;
+  return drawing_->weights ? graph::WeightType::int32 : graph::WeightType::none;
 }
 
 std::uint64_t GraphState::edges() {
@@ -191,7 +211,9 @@ std::shared_ptr<GraphState> GraphState::reversed(exec::ThreadPool& pool) {
 
 std::shared_ptr<GraphState> GraphState::without_weights() {
   const std::scoped_lock lock(mutex_);
-  if (unweighted_ == nullptr) {
+  if (unweighted_ == nullptr && drawing_ && !has_csr_) {
+    unweighted_ = std::make_shared<GraphState>(Drawing{drawing_->spec, drawing_->build}, facts_);
+  } else if (unweighted_ == nullptr) {
     graph::Graph plain = *csr_;
     graph::drop_weights(plain);
     if (plain.symmetry == graph::Symmetry::directed) plain.symmetry = graph::Symmetry::unknown;
@@ -329,8 +351,7 @@ std::uint64_t Graph::vertices() const { return state_->vertices(); }
 std::uint64_t Graph::edges() const { return state_->edges(); }
 bool Graph::is_weighted() const {
   if (state_->file() != nullptr && !state_->has_csr()) return false;
-  if (state_->rows() != nullptr) return state_->rows()->weight_type() != graph::WeightType::none;
-  return state_->drawing() == nullptr && csr().weight_type != graph::WeightType::none;
+  return state_->weight_type() != graph::WeightType::none;
 }
 bool Graph::are_names_ids() const { return state_->facts().are_names_ids; }
 const graph::WeightReport& Graph::weights_read() const { return state_->facts().weights; }
@@ -365,7 +386,7 @@ Graph Graph::reversed() const {
 }
 Graph Graph::without_weights() const {
   if (!is_weighted()) return *this;
-  (void)csr();
+  if (state_->drawing() == nullptr) (void)csr();
   return Graph(state_->without_weights());
 }
 void Graph::release() const { state_->release(); }

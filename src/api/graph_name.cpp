@@ -99,7 +99,8 @@ GraphPlace find_graph(const std::string& name, const std::string& format, std::u
   return place.generator ? place : find_by_name(name);
 }
 
-std::optional<UniformWeights> parse_weights(const std::string& text, const std::string& option) {
+std::optional<graph::UniformWeights> parse_weights(const std::string& text,
+                                                   const std::string& option, std::uint64_t seed) {
   if (text.empty() || text == "file") return std::nullopt;
   const auto refuse = [&] {
     throw UsageError(fmt::format(
@@ -110,7 +111,8 @@ std::optional<UniformWeights> parse_weights(const std::string& text, const std::
   const std::string prefix = "uniform:";
   const std::size_t colon = text.find(':', prefix.size());
   if (!text.starts_with(prefix) || colon == std::string::npos) refuse();
-  UniformWeights weights;
+  graph::UniformWeights weights;
+  weights.seed = seed;
   const auto number = [&](const char* begin, const char* end, std::int64_t& value) {
     const auto [stop, error] = std::from_chars(begin, end, value);
     if (error != std::errc{} || stop != end || begin == end) refuse();

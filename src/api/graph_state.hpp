@@ -57,6 +57,7 @@ struct FileGraph {
 struct Drawing {
   graph::GeneratorSpec spec;
   graph::BuildOptions build;
+  std::optional<graph::UniformWeights> weights{};
 
   [[nodiscard]] bool is_symmetric() const { return build.symmetrize || spec.undirected(); }
   /// Edges before duplicates are merged.
@@ -98,6 +99,9 @@ class GraphState {
   [[nodiscard]] bool refuses_negative_weights() const { return in_file_.no_negative_weights; }
   /// nullptr where it is not drawn late.
   [[nodiscard]] const Drawing* drawing() const { return drawing_ ? &*drawing_ : nullptr; }
+  /// Draws, or reads, nothing for a graph that is not in host memory, but where its lists are in a
+  /// file.
+  [[nodiscard]] graph::WeightType weight_type();
   /// Of a drawn graph: what its ranks know, and its arrays, once they were fetched.
   void note_edges(std::uint64_t edges) { drawn_edges_ = edges; }
   void set_csr(graph::Graph csr);

@@ -74,14 +74,15 @@ namespace api {
 
 Graph read_place(const GraphPlace& place, const std::string& name, const ReadOptions& options) {
   const std::string weights = options.weights == "none" ? "" : options.weights;
-  (void)parse_weights(weights, "--weights");
+  const auto uniform = parse_weights(weights, "--weights", options.seed);
   graph::BuildOptions build = build_options(options);
   if (place.generator) build = graph::effective_options(*place.generator, build);
   GraphFacts facts;
   facts.may_have_self_loops = !build.drop_self_loops;
   facts.session = options.session;
-  if (place.generator && options.draws_late && weights.empty())
-    return Graph(std::make_shared<GraphState>(Drawing{*place.generator, build}, std::move(facts)));
+  if (place.generator && options.draws_late && (weights.empty() || uniform))
+    return Graph(
+        std::make_shared<GraphState>(Drawing{*place.generator, build, uniform}, std::move(facts)));
   if (auto file = lists_in_file(place, name, options, facts.lists_reason)) {
     facts.may_have_self_loops = file->may_have_self_loops();
     facts.names = names_of(place, {}, file->vertices());

@@ -400,17 +400,19 @@ SsspFigures figures_of(const traverse::SsspResult& found) {
 }
 
 /// The edge conditions, and whether weights are known well enough for them to say something.
-traverse::Verdict check_distances(const graph::Graph& csr, const SsspResult& all,
-                                  const traverse::SsspLimits& limits, double rounding,
-                                  exec::ThreadPool& pool) {
+/// `drawn`: by what weights are computed that the ranks drew and `csr` does not have.
+traverse::Verdict check_distances(const graph::Graph& csr,
+                                  const std::optional<graph::UniformWeights>& drawn,
+                                  const SsspResult& all, const traverse::SsspLimits& limits,
+                                  double rounding, exec::ThreadPool& pool) {
   traverse::Verdict verdict;
   if (all.is_integer) {
     // -1 is kUnreachedDistance.
-    const std::span<const std::int64_t> distance = all.distance.host();
-    verdict = traverse::verify_sssp(
-        csr, all.sources,
-        std::span(reinterpret_cast<const std::uint64_t*>(distance.data()), distance.size()), pool,
-        limits);
+    const std::span<const std::int64_t> signed_distance = all.distance.host();
+    const std::span distance(reinterpret_cast<const std::uint64_t*>(signed_distance.data()),
+                             signed_distance.size());
+    verdict = drawn ? traverse::verify_sssp(csr, *drawn, all.sources, distance, pool, limits)
+                    : traverse::verify_sssp(csr, all.sources, distance, pool, limits);
   } else {
     verdict = traverse::verify_sssp(csr, all.sources, all.real_distance.host(), pool, limits);
   }
@@ -434,9 +436,7 @@ SsspResult sssp(const Graph& graph, const SsspOptions& options) {
   all.sources = sources;
   all.scale = graph.weights_read().scale;
   // A graph without edges has no type of weights: integers, as there is only a distance of 0.
-  const auto& rows = graph.state()->rows();
-  all.is_integer =
-      (rows ? rows->weight_type() : graph.csr().weight_type) != graph::WeightType::float32;
+  all.is_integer = graph.state()->weight_type() != graph::WeightType::float32;
   const double delta = options.delta * all.scale;
   const traverse::SsspLimits limits{cutoff_of(graph, options), options.targets};
   const bool is_limited = options.cutoff.has_value() || !options.targets.empty();
@@ -510,9 +510,13 @@ SsspResult sssp(const Graph& graph, const SsspOptions& options) {
         [&](Vertex v) { return all.is_integer ? distances[v] >= 0 : std::isfinite(reals[v]); });
   }
   if (options.run.verify) {
-    call.verify([&](const graph::Graph& csr, exec::ThreadPool& pool) {
-      return check_distances(csr, all, limits, graph.weights_read().rounding, pool);
-    });
+    const api::Drawing* drawing = graph.state()->drawing();
+    const auto drawn = drawing != nullptr ? drawing->weights : std::nullopt;
+    call.verify(
+        [&](const graph::Graph& csr, exec::ThreadPool& pool) {
+          return check_distances(csr, drawn, all, limits, graph.weights_read().rounding, pool);
+        },
+        Call::Checked::lists);
   }
   if (options.run.arrays == ResultArrays::none) {
     all.distance = {};

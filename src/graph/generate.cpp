@@ -122,6 +122,13 @@ void parse_community(std::string_view values, const Parameters& parameters, Gene
 
 }  // namespace
 
+void check_uniform_weights(const UniformWeights& weights) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  require(0 <= weights.low && weights.low <= weights.high && weights.high <= kMost,
+          fmt::format("uniform weights from {} to {}: should be 0 <= low <= high <= {}",
+                      weights.low, weights.high, kMost));
+}
+
 std::optional<GeneratorSpec> parse_generator(const std::string& text, std::uint64_t seed) {
   const auto [name, values] = split(text, ':');
   if (!values) return std::nullopt;

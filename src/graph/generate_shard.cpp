@@ -3,14 +3,19 @@
 // chunk's entries are drawn as keys, sorted, merged and appended to the columns, so that beside the
 // graph itself only a chunk is ever held. Every chunk draws all edges again: a draw is arithmetic
 // and costs less than moving it. Columns in host memory are written there by the kernel that
-// appends them, so that the device only ever holds a chunk.
+// appends them, so that the device only ever holds a chunk. A weight is a function of the two ends:
+// it is computed from the key that its column is made of, and written beside it.
 #include "warren/graph/generate_shard.hpp"
 
 #include <algorithm>
 #include <bit>
 
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/exec/algorithms.hpp"
+#include "warren/graph/edge_chunks.hpp"
 #include "warren/graph/partition.hpp"
 #include "warren/team/ranks_of_a_device.hpp"
 
@@ -57,11 +62,48 @@ int bits_for(std::uint64_t values) {
   return values <= 1 ? 1 : static_cast<int>(std::bit_width(values - 1));
 }
 
+/// What is stored of an entry, and where.
+struct StoredLists {
+  memory::MemoryKind memory = memory::MemoryKind::device;
+  std::optional<UniformWeights> weights{};
+  bool are_weights_bytes = false;
+
+  [[nodiscard]] std::uint64_t weight_bytes() const {
+    if (!weights) return 0;
+    return are_weights_bytes ? sizeof(std::uint8_t) : sizeof(std::int32_t);
+  }
+  [[nodiscard]] std::uint64_t entry_bytes() const { return sizeof(Vertex) + weight_bytes(); }
+};
+
+/// The error of `entries` for which there was no room, with what would help.
+MemoryError no_room(const exec::Device& device, const StoredLists& lists, std::uint64_t entries,
+                    std::uint64_t free) {
+  const bool on_card = device.is_cuda() && lists.memory == memory::MemoryKind::device;
+  std::string what =
+      fmt::format("the lists of {} edges take {}", entries, human_bytes(entries * sizeof(Vertex)));
+  if (lists.weights)
+    what += fmt::format(", and their weights, {} each, {}",
+                        lists.are_weights_bytes ? "a byte" : "4 bytes",
+                        human_bytes(entries * lists.weight_bytes()));
+  const bool may_be_bytes = lists.weights && lists.weights->fit_a_byte();
+  std::string cure = on_card ? "place the edges on more GPUs" : "draw a smaller graph";
+  if (on_card) {
+    const std::uint64_t there = may_be_bytes ? sizeof(Vertex) + 1 : lists.entry_bytes();
+    if (entries * there <= exec::Device::cpu(1).memory().free)
+      cure = fmt::format("place the edges in host memory, where they take {}, or on more GPUs",
+                         human_bytes(entries * there));
+  } else if (lists.weights && !may_be_bytes && device.is_cuda() &&
+             entries * (sizeof(Vertex) + 1) <= free) {
+    cure += ", or weights of at most 255, which take a byte each in host memory";
+  }
+  return {on_card ? device.name() : "the host", entries * lists.entry_bytes(), free,
+          what + "; " + cure};
+}
+
 class RowDrawer {
  public:
-  /// `lists`: the memory that columns are drawn into.
   RowDrawer(team::Team& team, const exec::Stream& stream, const DrawRule& rule,
-            bool keep_duplicates, memory::MemoryKind lists)
+            bool keep_duplicates, const StoredLists& lists)
       : team_(team),
         stream_(stream),
         rule_(rule),
@@ -92,8 +134,7 @@ class RowDrawer {
     view.first = static_cast<Vertex>(cuts[rank]);
     view.count = static_cast<Vertex>(cuts[rank + 1] - cuts[rank]);
     storage.offsets = Buffer<EdgeOffset>(stream_.device(), std::uint64_t{view.count} + 1);
-    storage.targets =
-        Buffer<Vertex>(stream_.device(), lists_, detail::padded(starts.back() - starts.front()));
+    take_lists(starts.back() - starts.front(), storage);
     const std::uint64_t own = draw_chunks(view, bounds, starts, storage);
 
     const std::vector<std::uint64_t> all = team_.all_gather(own);
@@ -103,14 +144,31 @@ class RowDrawer {
     for (const std::uint64_t part : all) edges += part;
     launch(stream_, std::uint64_t{view.count} + 1, AddToOffsets{storage.offsets.data(), before});
     view.offsets = storage.offsets.data();
-    // Indexed by the whole graph's offsets; the address before the buffer is never read.
-    view.targets = reinterpret_cast<const Vertex*>(
-        reinterpret_cast<std::uintptr_t>(storage.targets.data()) - before * sizeof(Vertex));
+    view.targets = rebased(storage.targets.data(), before);
+    if (lists_.weights && lists_.are_weights_bytes)
+      view.weights_byte = rebased(storage.weights_byte.data(), before);
+    else if (lists_.weights)
+      view.weights_int = rebased(storage.weights_int.data(), before);
     stream_.synchronize();
     return view;
   }
 
  private:
+  /// Room for what `entries` have to store.
+  void take_lists(std::uint64_t entries, CsrStorage& storage) const {
+    const exec::Device& device = stream_.device();
+    const std::uint64_t padded = detail::padded(entries);
+    try {
+      storage.targets = Buffer<Vertex>(device, lists_.memory, padded);
+      if (lists_.weights && lists_.are_weights_bytes)
+        storage.weights_byte = Buffer<std::uint8_t>(device, lists_.memory, padded);
+      else if (lists_.weights)
+        storage.weights_int = Buffer<std::int32_t>(device, lists_.memory, padded);
+    } catch (const MemoryError& error) {
+      throw no_room(device, lists_, entries, error.bytes_free() + storage.targets.bytes());
+    }
+  }
+
   void renumber(Buffer<std::uint32_t>& degrees, std::vector<std::uint64_t>& cuts, Shard& shard) {
     const std::uint64_t n = rule_.spec.vertices;
     shard.new_id = std::make_shared<Buffer<Vertex>>(stream_.device(), n);
@@ -129,6 +187,7 @@ class RowDrawer {
     launch(stream_, n, deal);
     stream_.synchronize();
     rule_.new_id = shard.new_id->data();
+    rule_.old_id = shard.old_id->data();
   }
 
   std::vector<std::uint64_t> cut(const Buffer<std::uint64_t>& offsets) const {
@@ -178,9 +237,9 @@ class RowDrawer {
   /// chunks: the fewer there are, the less is drawn again. Where all memory is one, they take
   /// theirs.
   [[nodiscard]] std::uint64_t chunk_entries(std::uint64_t entries) const {
-    if (lists_ == memory::MemoryKind::device) return (entries + kChunks - 1) / kChunks;
+    if (lists_.memory == memory::MemoryKind::device) return (entries + kChunks - 1) / kChunks;
     const exec::Device& device = stream_.device();
-    const std::uint64_t lists = device.is_cuda() ? 0 : entries * sizeof(Vertex);
+    const std::uint64_t lists = device.is_cuda() ? 0 : entries * lists_.entry_bytes();
     const std::uint64_t free = exec::free_memory(device) / team::ranks_of_a_device(team_);
     // A quarter is left to the sort's own memory and to others.
     return std::min(entries, (free > lists ? free - lists : 0) / 4 * 3 / kEntryBytes);
@@ -217,6 +276,11 @@ class RowDrawer {
       }
       launch(stream_, size,
              StoreColumns{sorted, (std::uint64_t{1} << shift) - 1, storage.targets.data() + kept});
+      const ChunkKeys chunk{sorted, size, shift, bounds[c], rule_.old_id};
+      if (lists_.weights && lists_.are_weights_bytes)
+        store_weights(chunk, storage.weights_byte.data() + kept);
+      else if (lists_.weights)
+        store_weights(chunk, storage.weights_int.data() + kept);
       launch(stream_, rows,
              StoreOffsets{sorted, size, shift, kept,
                           storage.offsets.data() + (bounds[c] - view.first)});
@@ -229,26 +293,39 @@ class RowDrawer {
     return kept;
   }
 
+  template <class Weight>
+  void store_weights(const ChunkKeys& chunk, Weight* to) const {
+    const StoreWeights<Weight> kernel{chunk, *lists_.weights, to};
+    launch(stream_, kernel.words(), kernel);
+  }
+
   team::Team& team_;
   const exec::Stream& stream_;
   DrawRule rule_;
   bool keep_duplicates_;
-  memory::MemoryKind lists_;
+  StoredLists lists_;
 };
 
 }  // namespace
 
 Shard generate_shard(team::Team& team, const GeneratorSpec& spec, const BuildOptions& options,
-                     bool with_in_edges, VertexOrder order, const EdgesOptions& edges) {
+                     bool with_in_edges, VertexOrder order, const EdgesOptions& edges,
+                     const std::optional<UniformWeights>& weights) {
   const TraceSpan span("generate", team.rank());
+  if (weights) check_uniform_weights(*weights);
   const BuildOptions effective = effective_options(spec, options);
   const exec::Stream stream(team.device());
   Shard shard;
   shard.vertices = spec.vertices;
   shard.is_symmetric = effective.symmetrize;
   shard.out_storage = std::make_shared<CsrStorage>();
-  const auto lists = edges.placement == EdgesPlacement::device ? memory::MemoryKind::device
-                                                               : memory::MemoryKind::pinned;
+  StoredLists lists;
+  lists.weights = weights;
+  if (edges.placement != EdgesPlacement::device) lists.memory = memory::MemoryKind::pinned;
+  lists.are_weights_bytes =
+      weights && weights->fit_a_byte() && edges.placement == EdgesPlacement::host;
+  if (weights) shard.weight_type = WeightType::int32;
+  shard.has_byte_weights = lists.are_weights_bytes;
   DrawRule rule{spec, effective.symmetrize, effective.drop_self_loops, false};
   shard.out = RowDrawer(team, stream, rule, effective.keep_duplicates, lists)
                   .draw(shard.cuts, *shard.out_storage, shard.edges,
@@ -258,7 +335,10 @@ Shard generate_shard(team::Team& team, const GeneratorSpec& spec, const BuildOpt
     shard.in_storage = shard.out_storage;
   } else if (with_in_edges) {
     rule.reversed = true;
-    if (shard.new_id) rule.new_id = shard.new_id->data();
+    if (shard.new_id) {
+      rule.new_id = shard.new_id->data();
+      rule.old_id = shard.old_id->data();
+    }
     shard.in_storage = std::make_shared<CsrStorage>();
     std::uint64_t reversed_edges = 0;
     shard.in = RowDrawer(team, stream, rule, effective.keep_duplicates, lists)
@@ -266,54 +346,6 @@ Shard generate_shard(team::Team& team, const GeneratorSpec& spec, const BuildOpt
   }
   place_edges(team, shard, edges);
   return shard;
-}
-
-Graph download(team::Team& team, const Shard& shard) {
-  if (shard.edges_placement == EdgesPlacement::compressed_host) {
-    team.barrier();
-    if (!team.reports()) return {};
-    return decompress(*shard.out_storage->compressed, exec::Device::cpu().pool());
-  }
-  const exec::Stream stream(team.device());
-  const CsrView& view = shard.out;
-  if (team.size() == 1 && shard.edges_placement == EdgesPlacement::host) {
-    Graph graph;
-    graph.vertices = static_cast<Vertex>(shard.vertices);
-    graph.symmetry = shard.is_symmetric ? Symmetry::symmetric : Symmetry::unknown;
-    graph.offsets = memory::HostArray<EdgeOffset>(shard.vertices + 1);
-    exec::copy(stream, graph.offsets.data(), view.offsets,
-               graph.offsets.size() * sizeof(EdgeOffset));
-    stream.synchronize();
-    // Never written: the lists stay the shard's.
-    graph.targets = memory::HostArray<Vertex>(const_cast<Vertex*>(view.targets), shard.edges,
-                                              shard.out_storage);
-    return graph;
-  }
-  std::vector<EdgeOffset> offsets(std::uint64_t{view.count} + 1);
-  exec::copy(stream, offsets.data(), view.offsets, offsets.size() * sizeof(EdgeOffset));
-  stream.synchronize();
-  std::vector<Vertex> targets(offsets.back() - offsets.front());
-  if (!targets.empty())
-    exec::copy(stream, targets.data(), view.targets + offsets.front(),
-               targets.size() * sizeof(Vertex));
-  stream.synchronize();
-  const auto all_offsets = team.all_gather_v(std::span<const EdgeOffset>(offsets));
-  const auto all_targets = team.all_gather_v(std::span<const Vertex>(targets));
-  Graph graph;
-  if (!team.reports()) return graph;
-  graph.vertices = static_cast<Vertex>(shard.vertices);
-  graph.symmetry = shard.is_symmetric ? Symmetry::symmetric : Symmetry::unknown;
-  graph.offsets = memory::HostArray<EdgeOffset>(shard.vertices + 1);
-  graph.targets = memory::HostArray<Vertex>(shard.edges);
-  graph.offsets[0] = 0;
-  std::uint64_t row = 0;
-  std::uint64_t edge = 0;
-  for (std::size_t q = 0; q < all_offsets.size(); ++q) {
-    for (std::size_t i = 1; i < all_offsets[q].size(); ++i)
-      graph.offsets[++row] = all_offsets[q][i];
-    for (const Vertex v : all_targets[q]) graph.targets[edge++] = v;
-  }
-  return graph;
 }
 
 }  // namespace warren::graph

@@ -17,6 +17,7 @@ struct DrawRule {
   bool reversed = false;  ///< In-edges: (v, u) for every (u, v).
   const Vertex* new_id =
       nullptr;  ///< The vertices' ids after relabelling; nullptr for the generator's own.
+  const Vertex* old_id = nullptr;  ///< The generator's ids of those; nullptr: they are.
 
   /// f(row, column) for the one or two entries of draw k.
   template <class F>
@@ -132,6 +133,62 @@ struct StoreColumns {
   }
 };
 
+/// A chunk's sorted keys, and what they mean.
+struct ChunkKeys {
+  const std::uint64_t* keys;
+  std::uint64_t count;
+  int shift;
+  std::uint64_t first;   ///< The row that keys count from.
+  const Vertex* old_id;  ///< As DrawRule.
+};
+
+/// The weights of a chunk's entries, from `weights` on, of the generator's ends. A task writes a
+/// word of four bytes, so that a warp writes whole sectors: to host memory single bytes would be a
+/// write each.
+template <class Weight>
+struct StoreWeights {
+  using Word = std::uint32_t;
+  static constexpr std::uint64_t kOfWord = sizeof(Word) / sizeof(Weight);
+
+  ChunkKeys chunk;
+  UniformWeights rule;
+  Weight* weights;
+
+  /// Elements of the first word that are not the chunk's.
+  [[nodiscard]] WARREN_HD std::uint64_t lead() const {
+    return reinterpret_cast<std::uintptr_t>(weights) / sizeof(Weight) % kOfWord;
+  }
+  /// Tasks.
+  [[nodiscard]] WARREN_HD std::uint64_t words() const {
+    return chunk.count == 0 ? 0 : (lead() + chunk.count + kOfWord - 1) / kOfWord;
+  }
+  [[nodiscard]] WARREN_HD Weight weight_of(std::uint64_t i) const {
+    const std::uint64_t key = chunk.keys[i];
+    auto row = static_cast<Vertex>(chunk.first + (key >> chunk.shift));
+    auto column = static_cast<Vertex>(key & ((std::uint64_t{1} << chunk.shift) - 1));
+    if (chunk.old_id != nullptr) {
+      row = chunk.old_id[row];
+      column = chunk.old_id[column];
+    }
+    return static_cast<Weight>(draw_weight(rule, row, column));
+  }
+  template <class W>
+  WARREN_HD void operator()(const W&, std::uint64_t task) const {
+    // Of the chunk's entries; below 0, and so very large, before the first.
+    const std::uint64_t begin = task * kOfWord - lead();
+    if (begin < chunk.count && chunk.count - begin >= kOfWord) {
+      Word word = 0;
+      for (std::uint64_t j = 0; j < kOfWord; ++j)
+        word |= static_cast<Word>(weight_of(begin + j)) << (8 * sizeof(Weight) * j);
+      *reinterpret_cast<Word*>(weights + begin) = word;
+      return;
+    }
+    for (std::uint64_t j = 0; j < kOfWord; ++j) {
+      if (begin + j < chunk.count) weights[begin + j] = weight_of(begin + j);
+    }
+  }
+};
+
 /// offsets[row] = base + the number of keys before the row's first.
 struct StoreOffsets {
   const std::uint64_t* keys;
@@ -198,6 +255,10 @@ void GenerateKernels<Backend>::draw(const exec::Stream& stream, const DrawKeys& 
   PREFIX template void GenerateKernels<exec::Cuda>::draw(const exec::Stream&, const DrawKeys&); \
   PREFIX template void GenerateKernels<exec::Cuda>::launch(const exec::Stream&, std::uint64_t,  \
                                                            const StoreColumns&);                \
+  PREFIX template void GenerateKernels<exec::Cuda>::launch(const exec::Stream&, std::uint64_t,  \
+                                                           const StoreWeights<std::int32_t>&);  \
+  PREFIX template void GenerateKernels<exec::Cuda>::launch(const exec::Stream&, std::uint64_t,  \
+                                                           const StoreWeights<std::uint8_t>&);  \
   PREFIX template void GenerateKernels<exec::Cuda>::launch(const exec::Stream&, std::uint64_t,  \
                                                            const StoreOffsets&);                \
   PREFIX template void GenerateKernels<exec::Cuda>::launch(const exec::Stream&, std::uint64_t,  \

@@ -98,6 +98,7 @@ void move_to_host(const exec::Stream& stream, CsrView& view, std::uint64_t cache
     view.targets = put(storage.targets, view.targets);
     view.weights_int = put(storage.weights_int, view.weights_int);
     view.weights_float = put(storage.weights_float, view.weights_float);
+    view.weights_byte = put(storage.weights_byte, view.weights_byte);
   }
   fill_cache(stream, view, cached, storage);
 }
@@ -269,7 +270,7 @@ namespace {
 /// ranks.
 ShardSource compressed_source(team::Team& team, const Shard& shard, bool has_own_in) {
   ShardSource source;
-  auto graph = std::make_shared<Graph>(download(team, shard));
+  auto graph = std::make_shared<Graph>(download_lists(team, shard));
   if (team.rank() == 0) {
     const exec::Device host = exec::Device::cpu();
     exec::ThreadPool& pool = host.pool();

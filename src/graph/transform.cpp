@@ -8,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <bit>
-#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -16,6 +15,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/graph/builder.hpp"
+#include "warren/graph/draw.hpp"
 
 #include "graph/edge_digest.hpp"
 
@@ -130,21 +130,16 @@ Graph relabel(const Graph& graph, std::span<const Vertex> new_id, exec::ThreadPo
 
 void set_uniform_weights(Graph& graph, std::int64_t low, std::int64_t high, std::uint64_t seed,
                          exec::ThreadPool& pool) {
-  if (low < 0 || high < low || high > std::numeric_limits<std::int32_t>::max()) {
-    throw UsageError(fmt::format("uniform weights from {} to {}: should be 0 <= low <= high <= {}",
-                                 low, high, std::numeric_limits<std::int32_t>::max()));
-  }
-  const auto choices = static_cast<std::uint64_t>(high - low + 1);
+  const UniformWeights rule{low, high, seed};
+  check_uniform_weights(rule);
   memory::HostArray<std::int32_t> weights(graph.edges());
-  pool.parallel_for(
-      0, graph.vertices, kTransformGrain, [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t v = begin; v < end; ++v) {
-          for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
-            const std::uint64_t hash = pair_hash(static_cast<Vertex>(v), graph.targets[e], seed);
-            weights[e] = static_cast<std::int32_t>(low + static_cast<std::int64_t>(hash % choices));
-          }
-        }
-      });
+  pool.parallel_for(0, graph.vertices, kTransformGrain,
+                    [&](std::uint64_t begin, std::uint64_t end) {
+                      for (std::uint64_t v = begin; v < end; ++v) {
+                        for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e)
+                          weights[e] = draw_weight(rule, static_cast<Vertex>(v), graph.targets[e]);
+                      }
+                    });
   graph.weight_type = WeightType::int32;
   graph.weights_int = std::move(weights);
   graph.weights_float = {};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "warren/core/error.hpp"
+#include "warren/graph/byte_weights.hpp"
 #include "warren/graph/edge_chunks.hpp"
 
 #include "sample/graph_store_kernels.hpp"
@@ -162,14 +163,16 @@ GraphStore::GraphStore(team::Team& team, const graph::Shard& shard, const StoreO
   require(!options.weights || is_weighted, "weighted sampling needs a graph with weights");
   require(!options.edge_weights || is_weighted,
           "weights of sampled edges need a graph with weights");
+  if (shard.has_byte_weights && (options.weights || options.edge_weights))
+    shard_.out = graph::with_int_weights(stream, shard.out, wide_weights_);
   if (options.times) {
     require(on_all_ranks(team, options.times->size() == range.count()),
             "temporal sampling needs one timestamp for every edge");
-    sort_by_time(team, stream, shard, *options.times);
+    sort_by_time(team, stream, shard_, *options.times);
   } else {
     share_edges(team, own(shard.out.targets), is_far, view_.targets);
     if (options.weights || options.edge_weights) {
-      share_edges(team, own(shard.out.weights_int), is_far, view_.weights_int);
+      share_edges(team, own(shard_.out.weights_int), is_far, view_.weights_int);
       share_edges(team, own(shard.out.weights_float), is_far, view_.weights_float);
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where and how calls run: partitions whose order no result shows, repeats, checks, what is told of
 // a run, and algorithms of the program's own on the ranks' parts.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -148,6 +149,44 @@ TEST_P(ApiRun, ALateDrawingIsTheSameGraph) {
   EXPECT_EQ(core_numbers(late, {.session = session}).core,
             core_numbers(now, {.session = session}).core);
   EXPECT_EQ(late.edges(), now.edges());
+}
+
+TEST_P(ApiRun, WeightsOfALateDrawingAreThoseOfTheSameGraph) {
+  for (const char* weights : {"uniform:1:64", "uniform:0:1000"}) {
+    const Graph now = read("kron:8", {.symmetrize = true, .weights = weights, .seed = 3});
+    const SsspResult expected = sssp(now, {.source = 5, .session = session});
+    for (const Edges edges : {Edges::device, Edges::host, Edges::compressed_host}) {
+      for (const char* method : {"ranges", "degree", "random"}) {
+        const Graph late = read(
+            "kron:8", {.symmetrize = true, .weights = weights, .seed = 3, .draws_late = true});
+        EXPECT_TRUE(late.is_weighted());
+        SsspOptions options{.source = 5, .session = session};
+        options.edges = edges;
+        options.placement.method = method;
+        options.run.verify = true;
+        const SsspResult found = sssp(late, options);
+        EXPECT_TRUE(found.is_integer);
+        ASSERT_TRUE(found.info.verdict.has_value());
+        EXPECT_TRUE(found.info.verdict->correct) << found.info.verdict->message;
+        EXPECT_EQ(found.distance.to_vector(), expected.distance.to_vector());
+        // Fetched from the ranks, or built.
+        const auto mine = late.csr().weights_int.span(), right = now.csr().weights_int.span();
+        EXPECT_TRUE(std::ranges::equal(mine, right));
+      }
+    }
+  }
+}
+
+TEST_P(ApiRun, ALateDrawingWithoutItsWeightsHasNone) {
+  const Graph late =
+      read("kron:8", {.symmetrize = true, .weights = "uniform:1:9", .draws_late = true});
+  const Graph plain = late.without_weights();
+  EXPECT_FALSE(plain.is_weighted());
+  EXPECT_TRUE(late.is_weighted());
+  EXPECT_EQ(plain.edges(), late.edges());
+  EXPECT_THROW((void)sssp(plain, {.session = session}), UsageError);
+  EXPECT_THROW((void)read("kron:8", {.weights = "file", .draws_late = true}), InputError);
+  EXPECT_THROW((void)read("kron:8", {.weights = "uniform:9:1", .draws_late = true}), UsageError);
 }
 
 TEST_P(ApiRun, DecimalsOfAFileAreKeptExactly) {

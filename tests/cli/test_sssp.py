@@ -59,6 +59,20 @@ class Sssp(ProgramTest):
                 self.assertEqual((result["edges_placement"], result["verified"]), (placement, True))
                 self.assertGreater(result["bytes_read"], result["relaxed_edges"] * 4)
 
+    def test_drawn_weights_belong_to_the_vertices(self):
+        """However vertices are numbered, and wherever the graph is drawn: by ranks on GPUs, or in host memory."""
+        for weights in ("uniform:0:255", "uniform:1:1000", "uniform:7:7"):
+            for options in ([], ["--symmetrize", "--drop-self-loops"]):
+                graph = ("kron:9", "--weights", weights, "--seed", 5, *options)
+                expected = self.sssp(*graph)
+                self.succeed("sssp", *graph, "--output", "natural.txt")
+                for method in ("degree", "random"):
+                    for placement in ("device", "host"):
+                        with self.subTest(weights=weights, options=options, method=method, placement=placement):
+                            found = self.sssp(*graph, "--method", method, "--edges", placement, "--devices", 2, "--verify", "--output", "o.txt")
+                            self.assertEqual([found[name] for name in ANSWER], [expected[name] for name in ANSWER])
+                            self.assertEqual((self.folder / "o.txt").read_text(), (self.folder / "natural.txt").read_text())
+
     def test_limits(self):
         grid = ("grid:9x7", "--weights", "uniform:1:9", "--source", 3)
         whole = self.succeed_json("sssp", *grid)

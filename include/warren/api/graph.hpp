@@ -145,9 +145,10 @@ struct ReadOptions {
   /// A file's weights of a few decimals are kept exactly, as integers in units of 1 / scale
   /// (Graph::weights_read()), where they can be.
   bool exact_decimals = false;
-  /// A generator without weights draws when the graph is used: calls on GPUs whose vertices are in
-  /// "ranges" or by "degree" draw each rank's part on its GPU, and there is no graph in host memory
-  /// until somebody asks for its arrays.
+  /// A generator draws when the graph is used, drawn weights with it: calls on GPUs whose vertices
+  /// are in "ranges" or by "degree" draw each rank's part on its GPU, and there is no graph in host
+  /// memory until somebody asks for its arrays. Weights of at most 255 of lists in host memory are
+  /// bytes there.
   bool draws_late = false;
   Lists lists = Lists::memory;
   /// Bytes that the host is believed to have while the graph is read, what the process has already

@@ -29,6 +29,20 @@ struct GeneratorSpec {
   }
 };
 
+/// Integer weights low + (a hash of the unordered pair of ends and the seed) mod (high - low + 1),
+/// int32, equal in both directions. The ends are the generator's, or the file's, vertices, however
+/// they were numbered afterwards.
+struct UniformWeights {
+  std::int64_t low = 1;
+  std::int64_t high = 64;  ///< 0 <= low <= high <= 2^31 - 1.
+  std::uint64_t seed = 1;
+  /// Whether an unsigned byte holds every one.
+  [[nodiscard]] bool fit_a_byte() const { return high <= 255; }
+};
+
+/// Throws UsageError for bounds that are none, as UniformWeights has them.
+void check_uniform_weights(const UniformWeights& weights);
+
 /// Parses a GRAPH argument; nothing if `text` does not name a generator. Throws UsageError if it
 /// does but is not well formed, or asks for more than kMaxVertices.
 [[nodiscard]] std::optional<GeneratorSpec> parse_generator(const std::string& text,

@@ -27,7 +27,8 @@ struct CsrView {
   const Vertex* targets = nullptr;
   const std::int32_t* weights_int = nullptr;
   const float* weights_float = nullptr;
-  /// weights_int in a byte each, where an algorithm has made that for itself.
+  /// Integer weights in a byte each: of a shard whose weights were drawn so (has_byte_weights), or
+  /// where an algorithm has made that of weights_int for itself.
   const std::uint8_t* weights_byte = nullptr;
   const Vertex* cached = nullptr;
   EdgeOffset cached_end = 0;
@@ -70,6 +71,7 @@ struct CsrStorage {
   memory::Buffer<Vertex> cached;
   memory::Buffer<std::int32_t> weights_int;
   memory::Buffer<float> weights_float;
+  memory::Buffer<std::uint8_t> weights_byte;
   std::shared_ptr<const Graph> host;
   std::shared_ptr<const CompressedGraph> compressed;
   memory::Buffer<CompressedGroup> groups;
@@ -90,6 +92,9 @@ struct Shard {
   std::vector<std::uint64_t> cuts;  ///< Of the team: rank p owns [cuts[p], cuts[p + 1]).
   /// Of the whole graph: a rank without edges has no weights that would say so.
   WeightType weight_type = WeightType::none;
+  /// The weights, of type int32, are the views' weights_byte; there is no weights_int. On all
+  /// ranks.
+  bool has_byte_weights = false;
   bool is_symmetric = false;  ///< Known to be, and in-edges were asked for: `in` is `out`.
   /// The lists of a compressed placement; `out` and `in` then have offsets and weights, no targets.
   PackedRows packed_out;

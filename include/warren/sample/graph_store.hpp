@@ -119,6 +119,7 @@ class GraphStore {
   std::optional<memory::GlobalArray<Vertex>> targets_;
   std::optional<memory::GlobalArray<float>> weights_float_;
   std::optional<memory::GlobalArray<std::int32_t>> weights_int_;
+  memory::Buffer<std::int32_t> wide_weights_;  ///< Of a shard whose weights are bytes.
   std::optional<memory::GlobalArray<std::int64_t>> times_;
   std::optional<memory::GlobalArray<EdgeOffset>> edge_ids_;
   std::vector<memory::Buffer<std::byte>> copies_;  ///< Of other ranks' arrays, or for them.

@@ -37,15 +37,11 @@ struct GraphPlace {
 [[nodiscard]] Graph read_place(const GraphPlace& place, const std::string& name,
                                const ReadOptions& options);
 
-/// Bounds of drawn weights.
-struct UniformWeights {
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-};
-/// The bounds of "uniform:LO:HI"; nothing for "file" and no weights at all. Throws UsageError,
+/// The weights of "uniform:LO:HI"; nothing for "file" and no weights at all. Throws UsageError,
 /// which calls the choice `option`.
-[[nodiscard]] std::optional<UniformWeights> parse_weights(const std::string& text,
-                                                          const std::string& option);
+[[nodiscard]] std::optional<graph::UniformWeights> parse_weights(const std::string& text,
+                                                                 const std::string& option,
+                                                                 std::uint64_t seed = 1);
 
 /// Draws weights where `text` says so. Throws InputError where it says "file", and the graph, which
 /// `name` names, has none.

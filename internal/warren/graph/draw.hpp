@@ -168,4 +168,11 @@ WARREN_HD constexpr std::uint64_t pair_hash(Vertex u, Vertex v, std::uint64_t se
   return detail::mix(low * 1000003 + high + detail::seed_stream(seed));
 }
 
+/// The weight of an edge between the generator's vertices u and v, in either direction.
+WARREN_HD constexpr std::int32_t draw_weight(const UniformWeights& weights, Vertex u, Vertex v) {
+  const auto choices = static_cast<std::uint64_t>(weights.high - weights.low + 1);
+  const std::uint64_t drawn = pair_hash(u, v, weights.seed) % choices;
+  return static_cast<std::int32_t>(weights.low + static_cast<std::int64_t>(drawn));
+}
+
 }  // namespace warren::graph

@@ -3,6 +3,8 @@
 // with no graph in host memory.
 #pragma once
 
+#include <optional>
+
 #include "warren/graph/generate.hpp"
 #include "warren/graph/shard.hpp"
 
@@ -16,9 +18,10 @@ enum class VertexOrder {
 };
 
 /// The same graph that build(*make_source(spec), options) gives, sharded by edge-balanced ranges of
-/// drawn edges. In-edges come along where the graph is symmetric (options.symmetrize, or an
-/// undirected kind); a directed generator gives out-edges only, and with `with_in_edges` the
-/// reverse rows too. Collective; weights are not drawn.
+/// drawn edges, with `weights` as set_uniform_weights() draws them: a weight belongs to the
+/// generator's vertices, whatever `order` calls them. In-edges come along where the graph is
+/// symmetric (options.symmetrize, or an undirected kind); a directed generator gives out-edges
+/// only, and with `with_in_edges` the reverse rows too. Collective; the same on every call.
 ///
 /// The edges are placed as `edges` says. On the device it holds at most 1.5 times the final shard
 /// at its peak. Lists in host memory are drawn there, as many rows at a time as the device has room
@@ -26,16 +29,25 @@ enum class VertexOrder {
 /// order), and a window; of the host the lists as they are drawn, with duplicates. A graph may so
 /// be larger than any GPU. Compressed lists pass through host memory uncompressed.
 ///
-/// Throws MemoryError; UsageError for a cache larger than the device. (On the CPU build() is
-/// faster: this draws every edge once for each chunk of rows.)
+/// Weights lie where the lists do. EdgesPlacement::host holds those of at most 255 in a byte each
+/// (Shard::has_byte_weights); all others are int32.
+///
+/// Throws MemoryError, which tells what lists and weights take; UsageError for a cache larger than
+/// the device and for weights that check_uniform_weights() refuses. (On the CPU build() is faster:
+/// this draws every edge once for each chunk of rows.)
 [[nodiscard]] Shard generate_shard(team::Team& team, const GeneratorSpec& spec,
                                    const BuildOptions& options, bool with_in_edges,
                                    VertexOrder order = VertexOrder::natural,
-                                   const EdgesOptions& edges = {});
+                                   const EdgesOptions& edges = {},
+                                   const std::optional<UniformWeights>& weights = {});
 
-/// The whole graph in host memory, from the ranks' shards, numbered as they are. Collective; the
-/// result is on rank 0, others get an empty graph. Lists of one rank that lie in host memory are
-/// not copied: the graph is a window of them, and keeps them.
+/// The whole graph in host memory, from the ranks' shards, numbered as they are, with its weights:
+/// those of a byte become int32. Collective; the result is on rank 0, others get an empty graph.
+/// Lists and int32 or float32 weights of one rank that lie in host memory are not copied: the graph
+/// is a window of them, and keeps them.
 [[nodiscard]] Graph download(team::Team& team, const Shard& shard);
+
+/// The same without weights, whatever the shard has.
+[[nodiscard]] Graph download_lists(team::Team& team, const Shard& shard);
 
 }  // namespace warren::graph

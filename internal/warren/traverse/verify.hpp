@@ -7,6 +7,7 @@
 #include <string>
 
 #include "warren/exec/thread_pool.hpp"
+#include "warren/graph/generate.hpp"
 #include "warren/graph/graph.hpp"
 #include "warren/traverse/bfs.hpp"
 #include "warren/traverse/pagerank.hpp"
@@ -46,6 +47,12 @@ struct Verdict {
                                   const SsspLimits& limits = {});
 [[nodiscard]] Verdict verify_sssp(const graph::Graph& graph, std::span<const Vertex> sources,
                                   std::span<const double> distance, exec::ThreadPool& pool,
+                                  const SsspLimits& limits = {});
+/// The same of drawn weights, which are computed where they are needed: the graph needs none, but
+/// the generator's ids.
+[[nodiscard]] Verdict verify_sssp(const graph::Graph& graph, const graph::UniformWeights& weights,
+                                  std::span<const Vertex> sources,
+                                  std::span<const std::uint64_t> distance, exec::ThreadPool& pool,
                                   const SsspLimits& limits = {});
 [[nodiscard]] inline Verdict verify_sssp(const graph::Graph& graph, Vertex source,
                                          std::span<const std::uint64_t> distance,

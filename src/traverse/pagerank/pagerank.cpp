@@ -185,6 +185,7 @@ class PageRankMemory {
       if (!is_weighted_) {  // Vectors alone look at no weights.
         made.in.weights_int = made.out.weights_int = nullptr;
         made.in.weights_float = made.out.weights_float = nullptr;
+        made.in.weights_byte = made.out.weights_byte = nullptr;
       }
     }
     made.is_symmetric = shard.is_symmetric;
@@ -295,7 +296,7 @@ PageRank::PageRank(team::Team& team, const graph::Shard& shard, const PageRankOp
       std::plus<std::uint64_t>());
   // Weights are cached nowhere, and the first step reads those of the out-edges besides.
   if (options.weighted && shard.edges_placement == graph::EdgesPlacement::host)
-    far_weight_bytes_ = shard.edges * sizeof(float);
+    far_weight_bytes_ = shard.edges * (shard.has_byte_weights ? 1 : sizeof(float));
 }
 
 PageRank::~PageRank() = default;

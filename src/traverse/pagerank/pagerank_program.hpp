@@ -63,6 +63,7 @@ struct PageRankState : PageRankTask {
 
 /// Of an edge of `view`, whichever type its weights have; 1 where it has none.
 WARREN_HD inline double edge_weight(const graph::CsrView& view, EdgeOffset edge) {
+  if (view.weights_byte != nullptr) return static_cast<double>(view.weights_byte[edge]);
   if (view.weights_int != nullptr) return static_cast<double>(view.weights_int[edge]);
   return view.weights_float != nullptr ? static_cast<double>(view.weights_float[edge]) : 1.0;
 }

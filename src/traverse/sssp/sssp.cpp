@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/trace.hpp"
+#include "warren/graph/byte_weights.hpp"
 #include "warren/graph/edge_chunks.hpp"
 
 #include "traverse/common/on_all.hpp"
@@ -29,7 +30,6 @@ namespace {
 using memory::Buffer;
 using NarrowMetric = IntegerMetric<std::uint32_t>;
 using WideMetric = IntegerMetric<std::uint64_t>;
-using ByteMetric = IntegerMetric<std::uint32_t, std::uint8_t>;
 
 /// The memory of a search with words of one kind.
 template <class Metric>
@@ -43,9 +43,14 @@ class SsspWords {
     const auto ranks = static_cast<std::size_t>(team.size());
     program_.out = shard.out;
     if constexpr (std::is_same_v<Metric, ByteMetric>) {
-      narrow_ = narrow_weights(stream, shard.out);
-      program_.out.weights_byte =
-          graph::rebased(narrow_.data(), graph::edge_range(stream, shard.out).first);
+      if (!shard.has_byte_weights) {
+        narrow_ = narrow_weights(stream, shard.out);
+        program_.out.weights_byte =
+            graph::rebased(narrow_.data(), graph::edge_range(stream, shard.out).first);
+      }
+    } else if (shard.has_byte_weights) {
+      // Sums of bytes that 32 bits do not hold are those of paths of 2^24 edges and more.
+      program_.out = graph::with_int_weights(stream, shard.out, int_weights_);
     }
     program_.packed = shard.packed_out;
     program_.rank = team.rank();
@@ -58,12 +63,13 @@ class SsspWords {
     program_.distance = take(device_, distance_, shard.vertices);
     program_.base = take(device_, base_, 1);
     program_.nearest = take(device_, nearest_, 3);
-    program_.bins = take(device_, bins_, exec::bytes_of(program_.capacity, kSsspBins));
+    // Scans find a bin's vertices among the distances: 80 bytes a vertex less.
+    if (!scans) program_.bins = take(device_, bins_, exec::bytes_of(program_.capacity, kSsspBins));
     program_.bin_counts = take(device_, bin_counts_, kSsspBins);
     program_.far_count = take(device_, far_count_, 2);
     program_.again_count = take(device_, again_count_, 3);
     for (std::size_t i = 0; i < 2; ++i) {
-      program_.far[i] = take(device_, far_[i], own);
+      if (!scans) program_.far[i] = take(device_, far_[i], own);
       program_.again[i] = take(device_, again_[i], program_.capacity);
       program_.queued[i] = take(device_, queued_[i], program_.words);
     }
@@ -139,6 +145,7 @@ class SsspWords {
   Buffer<BitmapWord> queued_[2], in_bin_[2], mailed_;
   Buffer<Vertex> outbox_, chunk_rows_;
   Buffer<std::uint8_t> narrow_;
+  Buffer<std::int32_t> int_weights_;
   ProgramWindows windows_;
 };
 

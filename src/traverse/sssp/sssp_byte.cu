@@ -3,5 +3,6 @@
 #include "traverse/sssp/sssp_run.hpp"
 
 namespace warren::traverse {
-template struct SsspSearch<exec::Cuda, IntegerMetric<std::uint32_t, std::uint8_t>, false>;
+template struct SsspRun<exec::Cuda, ByteMetric>;
+template struct SsspSearch<exec::Cuda, ByteMetric, false>;
 }  // namespace warren::traverse

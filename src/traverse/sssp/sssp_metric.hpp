@@ -52,6 +52,9 @@ struct IntegerMetric {
   }
 };
 
+/// Of weights that fit a byte.
+using ByteMetric = IntegerMetric<std::uint32_t, std::uint8_t>;
+
 struct RealMetric {
   using Word = std::uint64_t;
   using Weight = float;

@@ -8,6 +8,7 @@
 namespace warren::traverse {
 
 bool should_narrow(const graph::Shard& shard, const SsspWeights& weights) {
+  if (shard.has_byte_weights) return true;
   return shard.edges_placement == graph::EdgesPlacement::host && weights.is_integer &&
          weights.largest <= 255;
 }

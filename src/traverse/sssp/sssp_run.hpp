@@ -43,8 +43,7 @@ struct SurveyWeights {
       const EdgeOffset degree = out.end(row) - begin;
       worker.for_each(degree, [&](std::uint64_t k) {
         const Weight weight = weights[begin + k];
-        // False for what is no number, too.
-        if (weight >= Weight{0} && static_cast<double>(weight) < kInfinite) {
+        if (is_good(weight)) {
           sum += static_cast<double>(weight);
           if constexpr (std::is_integral_v<Weight>) {
             const auto positive = static_cast<std::uint64_t>(weight);
@@ -72,6 +71,15 @@ struct SurveyWeights {
 
  private:
   static constexpr double kInfinite = 1e300;  ///< Above every finite float.
+
+  WARREN_HD static bool is_good(Weight weight) {
+    if constexpr (std::is_unsigned_v<Weight>) {
+      return true;
+    } else {
+      // False for what is no number, too.
+      return weight >= Weight{0} && static_cast<double>(weight) < kInfinite;
+    }
+  }
 };
 
 /// One step that counts a finished search.
@@ -160,12 +168,13 @@ typename SsspSummary<typename Metric::Word>::State SsspRun<Backend, Metric>::sum
 #if WARREN_HAS_CUDA
 extern template struct SsspSearch<exec::Cuda, IntegerMetric<std::uint32_t>, false>;
 extern template struct SsspSearch<exec::Cuda, IntegerMetric<std::uint32_t>, true>;
-extern template struct SsspSearch<exec::Cuda, IntegerMetric<std::uint32_t, std::uint8_t>, false>;
+extern template struct SsspSearch<exec::Cuda, ByteMetric, false>;
 extern template struct SsspSearch<exec::Cuda, IntegerMetric<std::uint64_t>, false>;
 extern template struct SsspSearch<exec::Cuda, IntegerMetric<std::uint64_t>, true>;
 extern template struct SsspSearch<exec::Cuda, RealMetric, false>;
 extern template struct SsspSearch<exec::Cuda, RealMetric, true>;
 extern template struct SsspRun<exec::Cuda, IntegerMetric<std::uint32_t>>;
+extern template struct SsspRun<exec::Cuda, ByteMetric>;
 extern template struct SsspRun<exec::Cuda, IntegerMetric<std::uint64_t>>;
 extern template struct SsspRun<exec::Cuda, RealMetric>;
 #endif

@@ -87,6 +87,7 @@ SsspWeights survey_weights(team::Team& team, const graph::Shard& shard, const ex
                            const std::string& who) {
   require(shard.weight_type != graph::WeightType::none || shard.edges == 0,
           who + " need a shard with weights");
+  if (shard.has_byte_weights) return survey<ByteMetric>(team, shard, stream, who);
   return shard.weight_type == graph::WeightType::float32
              ? survey<RealMetric>(team, shard, stream, who)
              : survey<IntegerMetric<std::uint32_t>>(team, shard, stream, who);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <variant>
 
+#include "warren/graph/byte_weights.hpp"
 #include "warren/memory/global_array.hpp"
 
 #include "traverse/common/on_all.hpp"
@@ -51,6 +52,8 @@ class SearchWords {
     }
     queue_.emplace(team, queue);
     problem_.out = shard.out;
+    if constexpr (!std::is_same_v<Metric, DepthMetric>)
+      problem_.out = graph::with_int_weights(stream, shard.out, int_weights_);
     problem_.best = best_.buffer().data();
     problem_.offers_are_tasks = queue_->table().is_slow;
     problem_.tally = tally_.data();
@@ -166,6 +169,7 @@ class SearchWords {
   static constexpr std::uint32_t kLevels = 4;  ///< Of priority.
   memory::GlobalArray<Word> best_;
   memory::Buffer<WorkTally> tally_;
+  memory::Buffer<std::int32_t> int_weights_;  ///< Of a shard whose weights are bytes.
   std::optional<schedule::TaskQueue<SearchTask<Word>>> queue_;
   SearchProblem<Metric> problem_;
   bool has_blocks_ = false;

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/graph/draw.hpp"
 #include "warren/traverse/sssp.hpp"
 #include "warren/traverse/verify.hpp"
 
@@ -24,13 +25,29 @@ namespace {
 
 constexpr std::uint64_t kVerifyGrain = 4096;
 
-/// Distances as `Distance`, weights as `Weight`.
-template <class Distance, class Weight>
+/// Weights that the graph has.
+template <class Weight>
+struct HeldWeights {
+  std::span<const Weight> all;
+  [[nodiscard]] Weight operator()(Vertex, EdgeOffset edge) const { return all[edge]; }
+};
+
+/// Weights that are a function of the edge's ends.
+struct DrawnWeights {
+  const graph::Graph& graph;
+  const graph::UniformWeights& rule;
+  [[nodiscard]] std::int32_t operator()(Vertex u, EdgeOffset edge) const {
+    return graph::draw_weight(rule, u, graph.targets[edge]);
+  }
+};
+
+/// Distances as `Distance`; weights(u, edge) is the weight of an edge out of u.
+template <class Distance, class Weights>
 struct SsspRules {
   const graph::Graph& graph;
   const SourceSet& sources;
   std::span<const Distance> distance;
-  std::span<const Weight> weights;
+  Weights weights;
   Distance unreached;
   const SsspLimits& limits;
   Distance last = end_of();  ///< The farthest target's.
@@ -46,7 +63,7 @@ struct SsspRules {
   [[nodiscard]] std::string name(Vertex v) const { return std::to_string(graph.original_id(v)); }
   [[nodiscard]] bool reached(Vertex v) const { return distance[v] != unreached; }
   [[nodiscard]] Distance offer(Vertex u, EdgeOffset edge) const {
-    return distance[u] + static_cast<Distance>(weights[edge]);
+    return distance[u] + static_cast<Distance>(weights(u, edge));
   }
 
   /// f(edge, v) for the edges out of u.
@@ -72,7 +89,7 @@ struct SsspRules {
         message = fmt::format(
             "the edge from {} to {} of weight {} leads from distance {} to {}; at most {} is "
             "possible",
-            name(u), name(v), weights[e], distance[u], distance[v], offer(u, e));
+            name(u), name(v), weights(u, e), distance[u], distance[v], offer(u, e));
       }
     });
     return message;
@@ -140,8 +157,18 @@ Verdict verify_sssp(const graph::Graph& graph, std::span<const Vertex> sources,
   require(graph.weight_type == graph::WeightType::int32 || graph.edges() == 0,
           "integer distances need integer weights");
   const SourceSet set(sources, graph.vertices);
-  return SsspRules<std::uint64_t, std::int32_t>{
-      graph, set, distance, graph.weights_int.span(), kUnreachedDistance, limits}
+  return SsspRules<std::uint64_t, HeldWeights<std::int32_t>>{
+      graph, set, distance, {graph.weights_int.span()}, kUnreachedDistance, limits}
+      .check(pool);
+}
+
+Verdict verify_sssp(const graph::Graph& graph, const graph::UniformWeights& weights,
+                    std::span<const Vertex> sources, std::span<const std::uint64_t> distance,
+                    exec::ThreadPool& pool, const SsspLimits& limits) {
+  graph::check_uniform_weights(weights);
+  const SourceSet set(sources, graph.vertices);
+  return SsspRules<std::uint64_t, DrawnWeights>{
+      graph, set, distance, {graph, weights}, kUnreachedDistance, limits}
       .check(pool);
 }
 
@@ -151,8 +178,8 @@ Verdict verify_sssp(const graph::Graph& graph, std::span<const Vertex> sources,
   require(graph.weight_type == graph::WeightType::float32 || graph.edges() == 0,
           "real distances are checked against real weights");
   const SourceSet set(sources, graph.vertices);
-  return SsspRules<double, float>{
-      graph, set, distance, graph.weights_float.span(), std::numeric_limits<double>::infinity(),
+  return SsspRules<double, HeldWeights<float>>{
+      graph, set, distance, {graph.weights_float.span()}, std::numeric_limits<double>::infinity(),
       limits}
       .check(pool);
 }
