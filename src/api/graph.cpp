@@ -39,7 +39,7 @@ graph::BuildOptions build_options(const ReadOptions& options) {
 namespace {
 
 /// The whole graph, in host memory.
-graph::Graph drawn(const Drawing& drawing, exec::ThreadPool& pool) {
+graph::Graph build_drawing(const Drawing& drawing, exec::ThreadPool& pool) {
   graph::Graph graph = graph::build(*graph::make_source(drawing.spec), drawing.build, pool);
   if (drawing.weights)
     graph::set_uniform_weights(graph, drawing.weights->low, drawing.weights->high,
@@ -99,7 +99,7 @@ const graph::Graph& GraphState::csr() {
   on_host([&](exec::ThreadPool& pool) {
     const std::scoped_lock lock(mutex_);
     if (has_csr_) return;
-    keep_csr(drawing_ ? drawn(*drawing_, pool) : in_file_.read(pool));
+    keep_csr(drawing_ ? build_drawing(*drawing_, pool) : in_file_.read(pool));
   });
   return *csr_;
 }

@@ -18,8 +18,7 @@ template <class T, class From>
 memory::HostArray<T> gathered(team::Team& team, const exec::Stream& stream, const From* values,
                               const EdgeRange& range) {
   std::vector<From> own(range.count());
-  if (!own.empty())
-    exec::copy(stream, own.data(), values + range.first, own.size() * sizeof(From));
+  if (!own.empty()) exec::copy(stream, own.data(), values + range.first, own.size() * sizeof(From));
   stream.synchronize();
   const auto all = team.all_gather_v(std::span<const From>(own));
   if (!team.reports()) return {};
@@ -53,7 +52,7 @@ void gather_weights(team::Team& team, const exec::Stream& stream, const Shard& s
 
 /// A window of one rank's values in host memory, which are never written.
 template <class T>
-memory::HostArray<T> window(const Shard& shard, const T* values) {
+memory::HostArray<T> window_on(const Shard& shard, const T* values) {
   return memory::HostArray<T>(const_cast<T*>(values), shard.edges, shard.out_storage);
 }
 
@@ -61,17 +60,17 @@ void show_weights(const Shard& shard, Graph& graph) {
   graph.weight_type = shard.weight_type;
   const CsrView& view = shard.out;
   if (shard.weight_type == WeightType::float32) {
-    graph.weights_float = window(shard, view.weights_float);
+    graph.weights_float = window_on(shard, view.weights_float);
   } else if (shard.weight_type == WeightType::int32 && !shard.has_byte_weights) {
-    graph.weights_int = window(shard, view.weights_int);
+    graph.weights_int = window_on(shard, view.weights_int);
   } else if (shard.weight_type == WeightType::int32) {
     graph.weights_int = memory::HostArray<std::int32_t>(shard.edges);
     const exec::Device host = exec::Device::cpu();
-    host.pool().parallel_for(
-        0, shard.edges, kWidenGrain, [&](std::uint64_t begin, std::uint64_t end) {
-          std::copy(view.weights_byte + begin, view.weights_byte + end,
-                    graph.weights_int.data() + begin);
-        });
+    host.pool().parallel_for(0, shard.edges, kWidenGrain,
+                             [&](std::uint64_t begin, std::uint64_t end) {
+                               std::copy(view.weights_byte + begin, view.weights_byte + end,
+                                         graph.weights_int.data() + begin);
+                             });
   }
 }
 
@@ -89,7 +88,7 @@ Graph window_of(const exec::Stream& stream, const Shard& shard, bool with_weight
   exec::copy(stream, graph.offsets.data(), shard.out.offsets,
              graph.offsets.size() * sizeof(EdgeOffset));
   stream.synchronize();
-  graph.targets = window(shard, shard.out.targets);
+  graph.targets = window_on(shard, shard.out.targets);
   if (with_weights) show_weights(shard, graph);
   return graph;
 }
@@ -120,8 +119,7 @@ Graph fetch(team::Team& team, const Shard& shard, bool with_weights) {
   stream.synchronize();
   const auto all_offsets = team.all_gather_v(std::span<const EdgeOffset>(offsets));
   Graph graph;
-  graph.targets =
-      gathered<Vertex>(team, stream, view.targets, {offsets.front(), offsets.back()});
+  graph.targets = gathered<Vertex>(team, stream, view.targets, {offsets.front(), offsets.back()});
   if (with_weights) gather_weights(team, stream, shard, graph);
   if (!team.reports()) return {};
   Graph all = graph_of(shard);

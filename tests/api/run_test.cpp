@@ -157,8 +157,8 @@ TEST_P(ApiRun, WeightsOfALateDrawingAreThoseOfTheSameGraph) {
     const SsspResult expected = sssp(now, {.source = 5, .session = session});
     for (const Edges edges : {Edges::device, Edges::host, Edges::compressed_host}) {
       for (const char* method : {"ranges", "degree", "random"}) {
-        const Graph late = read(
-            "kron:8", {.symmetrize = true, .weights = weights, .seed = 3, .draws_late = true});
+        const Graph late =
+            read("kron:8", {.symmetrize = true, .weights = weights, .seed = 3, .draws_late = true});
         EXPECT_TRUE(late.is_weighted());
         SsspOptions options{.source = 5, .session = session};
         options.edges = edges;

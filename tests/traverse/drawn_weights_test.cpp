@@ -77,8 +77,8 @@ void check(const team::TeamOptions& options, const Drawn& drawn, VertexOrder ord
                std::to_string(static_cast<int>(edges.placement)) + ", weights up to " +
                std::to_string(drawn.weights.high));
   team::run_team(options, [&](team::Team& team) {
-    const graph::Shard shard = graph::generate_shard(team, drawn.spec, drawn.build, true, order,
-                                                     edges, drawn.weights);
+    const graph::Shard shard =
+        graph::generate_shard(team, drawn.spec, drawn.build, true, order, edges, drawn.weights);
     const exec::Stream stream(team.device());
     Vertex source = drawn.source;
     if (shard.new_id) source = shard.new_id->to_host(stream)[source];
@@ -120,8 +120,7 @@ void check_ranks(const std::vector<team::TeamOptions>& teams) {
     for (const auto& team_options : teams) {
       if (team_options.ranks > 4) continue;
       for (const EdgesOptions& edges : {EdgesOptions{}, EdgesOptions{EdgesPlacement::host, 0}}) {
-        const graph::ShardSource source =
-            fixtures::shard_source(drawn.graph, team_options.ranks);
+        const graph::ShardSource source = fixtures::shard_source(drawn.graph, team_options.ranks);
         team::run_team(team_options, [&](team::Team& team) {
           const graph::Shard shard = graph::generate_shard(
               team, drawn.spec, drawn.build, true, VertexOrder::natural, edges, drawn.weights);
@@ -152,8 +151,7 @@ TEST(DrawnWeights, AreComputedWhereDistancesAreChecked) {
     graph::Graph lists = drawn.graph;
     graph::drop_weights(lists);
     const std::span<const Vertex> sources(&drawn.source, 1);
-    EXPECT_TRUE(
-        traverse::verify_sssp(lists, drawn.weights, sources, drawn.distance, pool).correct);
+    EXPECT_TRUE(traverse::verify_sssp(lists, drawn.weights, sources, drawn.distance, pool).correct);
     std::vector<std::uint64_t> wrong = drawn.distance;
     for (Vertex v = 0; v < lists.vertices; ++v) {
       if (v != drawn.source && wrong[v] != traverse::kUnreachedDistance) {
