@@ -199,6 +199,15 @@ def test_scipy_matrices_may_be_written_later():
     assert graph.sssp(0, **ranks(2)).distance.tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.int32])
+@pytest.mark.parametrize("name, at, value", [("indptr", 1, 9), ("indptr", 1, -1), ("indptr", 3, 40), ("indices", 0, 7), ("indices", 0, -1)])
+def test_damaged_scipy_matrices_are_refused(kind, name, at, value):
+    matrix = scipy.sparse.csr_matrix((np.ones(3, kind), np.array([1, 2, 0], np.int32), np.array([0, 1, 2, 3], np.int32)), shape=(3, 3))
+    getattr(matrix, name)[at] = value
+    with pytest.raises((ValueError, IndexError)):
+        warren.from_scipy(matrix)
+
+
 def test_scipy_booleans_that_are_false_are_no_edges():
     matrix = csr_array(np.array([[0, 1, 9], [0, 0, 1], [0, 0, 0]])) > 5
     for stored in (matrix, csr_array((np.array([False, True, False]), np.array([1, 2, 2], np.int32), np.array([0, 2, 3, 3], np.int32)), shape=(3, 3))):

@@ -68,6 +68,20 @@ def test_searches(G, cutoff):
         assert distance == expected and list(distance.values()) == list(expected.values())
 
 
+@given(graphs(), st.permutations(["weight", None]))
+def test_one_graph_with_and_without_its_weights(G, order):
+    """NetworkX keeps the graph that it converted for a call with weights, and hands it to calls without."""
+    kept = convert(G)
+    source = next(iter(G))
+    for weight in [*order, *order]:
+        expected = nx.pagerank(G, weight=weight, max_iter=500, tol=1e-9)
+        assert backend.pagerank(kept, weight=weight, max_iter=500, tol=1e-9) == pytest.approx(expected, abs=1e-7)
+        lengths = nx.single_source_dijkstra_path_length(G, source, weight=weight)
+        assert backend.single_source_dijkstra_path_length(kept, source, weight=weight) == pytest.approx(lengths)
+    with pytest.raises(ValueError, match="weight: got 'cost', expected 'weight'"):
+        backend.pagerank(kept, weight="cost")
+
+
 @given(graphs())
 def test_components(G):
     H = convert(G, None)

@@ -361,3 +361,15 @@ def test_the_interpreter_ends_in_a_training_that_calls_back(progress):
         print("the end")
     """)
     assert (status, out, err) == (0, "the end\n", "")
+
+
+def test_sessions_that_are_left_in_another_order():
+    first, second = warren.Session(device="cpu", threads=1), warren.Session(device="cpu", threads=1)
+    graph = warren.from_edges([0], [1])
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert first.is_closed
+    assert graph.bfs(0).reached == 2  # In the second, which is open.
+    second.__exit__(None, None, None)
+    assert graph.bfs(0).reached == 2

@@ -42,11 +42,23 @@ def from_scipy(A: Any, symmetrize: bool = False, drop_self_loops: bool = False, 
         csr.eliminate_zeros()
     # The engine adds up what it holds in the same type, and looks for it on all threads. Others are added up before they are rounded, or meet their reverses.
     is_added_up_there = not symmetrize and csr.dtype in (np.bool_, np.int32, np.float32)
+    if not is_added_up_there:
+        _check_rows(csr)
     if not is_added_up_there and not csr.has_canonical_format:
         csr = csr.copy() if csr is A else csr
         csr.sum_duplicates()
     return from_csr(csr.indptr, csr.indices, None if csr.dtype.kind == "b" else csr.data, symmetrize=symmetrize, drop_self_loops=drop_self_loops,
                     sum_duplicates=is_added_up_there, copy=copy and csr is A)
+
+
+def _check_rows(csr: Any) -> None:
+    """SciPy follows indptr and indices unlooked at."""
+    indptr, indices = csr.indptr, csr.indices
+    if indptr.size != csr.shape[0] + 1 or indptr[0] != 0 or indptr[-1] > min(indices.size, csr.data.size) or (np.diff(indptr) < 0).any():
+        raise ValueError("A: its indptr does not ascend from 0 to the number of entries")
+    used = indices[:indptr[-1]]
+    if used.size and (used.min() < 0 or used.max() >= csr.shape[1]):
+        raise ValueError(f"A: its indices should be columns from 0 to {csr.shape[1] - 1}, got {int(used.min())} to {int(used.max())}")
 
 
 def node_arrays(G: networkx.Graph, weight: str | None, default: Any = 1) -> tuple[list[Hashable], np.ndarray, np.ndarray, np.ndarray | None]:
@@ -99,6 +111,8 @@ def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
     """
     if not (hasattr(G, "is_directed") and hasattr(G, "_adj") and hasattr(G, "is_multigraph")):
         raise ValueError(f"G: got {type_name(G)}, expected a graph of NetworkX's")
+    if not (weight is None or isinstance(weight, str)):
+        raise ValueError(f"weight: got {type_name(weight)}, expected the name of an attribute of edges, or None")
     nodes, offsets, targets, weights = node_arrays(G, weight)
     graph = of_nodes(offsets, targets, weights, G.is_multigraph())
     return with_nodes(graph, nodes)

@@ -107,7 +107,10 @@ class Session:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        _entered.set(_entered.get()[:-1])
+        entered = list(_entered.get())
+        if self in entered:  # The last time that it was entered, also where others were since.
+            del entered[len(entered) - 1 - entered[::-1].index(self)]
+            _entered.set(tuple(entered))
         with self._lock:
             self._entries -= 1
             is_last = self._entries == 0

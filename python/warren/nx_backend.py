@@ -62,14 +62,12 @@ class NxGraph:
             return False
 
     def graph(self, kind: str = "plain") -> Graph:
-        """Of parallel edges "plain" and "smallest" keep one, of the smallest weight; "sum" adds their weights up. "plain" is without weights."""
-        if kind == "sum" and not self._is_multigraph:
-            kind = "smallest"
+        """Of parallel edges "plain" and "smallest" keep one, of the smallest weight; "sum" adds their weights up, and "number" counts them. "plain" is without weights."""
+        if not self._is_multigraph:
+            kind = {"sum": "smallest", "number": "plain"}.get(kind, kind)
         if kind not in self._graphs:
-            weights = None if kind == "plain" else self.weights
-            if weights is None and kind == "sum":
-                weights = np.ones(self._targets.size, np.int32)
-            self._graphs[kind] = of_nodes(self._offsets, self._targets, weights, self._is_multigraph, kind == "sum")
+            weights = None if kind == "plain" else np.ones(self._targets.size, np.int32) if kind == "number" else self.weights
+            self._graphs[kind] = of_nodes(self._offsets, self._targets, weights, self._is_multigraph, kind in ("sum", "number"))
         return self._graphs[kind]
 
     def to_networkx(self) -> nx.Graph:
@@ -130,7 +128,7 @@ class Backend:
             raise ZeroDivisionError
         start = None if nstart is None else _of_nodes(G, nstart)
         left = None if dangling is None else _of_nodes(G, dangling)
-        graph = _weighted(G, "sum")
+        graph = _weighted(G, weight, "sum", "number")
         # With `personalization` the engine iterates as NetworkX does; else it takes a shorter way to the same ranks.
         try:
             found = _algorithms.pagerank(graph, alpha, n * tol, max(0, max_iter), anew, graph.is_weighted, dangling=left, nstart=start)
@@ -155,9 +153,9 @@ class Backend:
             raise nx.NodeNotFound(f"Node {source} not found in graph")
         if cutoff is not None and cutoff < 0:
             return {source: 0}
-        if G.weights is None or G.number_of_edges() == 0:
+        if not _has_weights(G, weight) or G.number_of_edges() == 0:
             return Backend.single_source_shortest_path_length(G, source, None if cutoff is None else math.floor(cutoff) if cutoff < math.inf else None)
-        graph = _weighted(G, "smallest")
+        graph = _weighted(G, weight, "smallest", "plain")
         weights = graph._core.weights()
         if G.weights.dtype.kind != "f" and weights is not None and weights.dtype != np.int32:
             raise NotImplementedError("weight: integers past 2^31 - 1 are not held exactly")
@@ -255,9 +253,18 @@ def _of_nodes(G: NxGraph, values: dict[Hashable, float]) -> np.ndarray:
     return np.array([values.get(node, 0) for node in G.nodes], dtype=float)
 
 
-def _weighted(G: NxGraph, kind: str) -> Graph:
+def _has_weights(G: NxGraph, weight: str | None) -> bool:
+    """Whether `weight` names what edges have. NetworkX hands over graphs that it keeps, also those of calls with weights to calls without."""
+    if weight is not None and G.attribute is not None and weight != G.attribute:
+        raise ValueError(f"weight: got {weight!r}, expected {G.attribute!r}, which the graph was converted with, or None")
+    return weight is not None and G.weights is not None
+
+
+def _weighted(G: NxGraph, weight: str | None, kind: str, without: str) -> Graph:
+    """The graph of a kind with the weights that are asked for, or of the kind `without` any."""
+    is_weighted = _has_weights(G, weight)
     try:
-        return G.graph("plain" if G.weights is None and not (kind == "sum" and G.is_multigraph()) else kind)
+        return G.graph(kind if is_weighted else without)
     except ValueError as error:
         raise NotImplementedError(str(error)) from error
 

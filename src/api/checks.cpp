@@ -61,7 +61,8 @@ std::string in_library_words(std::string_view message) {
     const bool begins_word = i == 0 || message[i - 1] == ' ' || message[i - 1] == '(';
     const bool is_named =
         i + 2 < message.size() && std::isalpha(static_cast<unsigned char>(message[i + 2])) != 0;
-    if (begins_word && is_named && message.substr(i).starts_with("--")) {
+    const bool is_foreign = message.substr(0, i).ends_with("docker run ");
+    if (begins_word && is_named && !is_foreign && message.substr(i).starts_with("--")) {
       is_option = true;
       ++i;
     } else if (is_option && message[i] == '-') {

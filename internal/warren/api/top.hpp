@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "warren/core/error.hpp"
 #include "warren/core/types.hpp"
 
 namespace warren {
@@ -37,11 +38,16 @@ template <class T>
 /// Vertices of a component, and its label.
 using ComponentSize = std::pair<std::uint64_t, Vertex>;
 /// The largest of the components that `labels` name, as ComponentsResult::label, at most `most`,
-/// ties by label. O(n).
+/// ties by label. O(n). Throws UsageError for a label that is no vertex: arrays of results may have
+/// been written.
 [[nodiscard]] inline std::vector<ComponentSize> largest_components(std::span<const Vertex> labels,
                                                                    std::size_t most) {
   std::vector<std::uint64_t> sizes(labels.size(), 0);
-  for (const Vertex label : labels) ++sizes[label];
+  for (const Vertex label : labels) {
+    require(label < sizes.size(),
+            "the labels of the result were changed: one of them is no vertex");
+    ++sizes[label];
+  }
   std::vector<ComponentSize> largest;
   for (const Vertex label : largest_values(std::span<const std::uint64_t>(sizes), most,
                                            [&](Vertex v) { return sizes[v] > 0; }))
