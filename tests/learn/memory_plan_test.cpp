@@ -152,6 +152,32 @@ TEST(MemoryPlansCuda, AreWhatIsHeld) {
   check_plans(gpus);
 }
 
+/// Some ranks have no rows, or no edges, and are planned for all the same.
+TEST(MemoryPlans, OfRanksWithoutRows) {
+  exec::ThreadPool pool(1);
+  for (const Vertex vertices : {1u, 5u, 40u}) {
+    Problem p;
+    p.graph = fixtures::from_list(vertices, {}, {});
+    p.dataset = generate_dataset(vertices, 3, 2, 1, pool);
+    for (const Kind& kind : kPlanned) {
+      for (const int count : {1, 2, 9}) {
+        for (const bool is_sampled : {false, true}) {
+          TrainOptions options = planned_options(kind);
+          if (is_sampled) {
+            options.sampled.emplace();
+            options.sampled->fanouts = {3, 3, 3};
+            options.sampled->batch = 4;
+          }
+          SCOPED_TRACE(std::string(kind.name) + ", " + text_of(options, ranks(count)));
+          const MemoryPlan plan =
+              plan_memory(fixtures::pair_of(p.graph, count), p.dataset, options);
+          EXPECT_GT(plan.total(), 0u);
+        }
+      }
+    }
+  }
+}
+
 void check_plans_of_weights(const std::vector<team::TeamOptions>& teams) {
   const Problem problems[] = {planned_problem(true, true, false),
                               planned_problem(false, true, false)};
