@@ -155,12 +155,12 @@ TEST(MemoryPlansCuda, AreWhatIsHeld) {
 /// Some ranks have no rows, or no edges, and are planned for all the same.
 TEST(MemoryPlans, OfRanksWithoutRows) {
   exec::ThreadPool pool(1);
-  for (const Vertex vertices : {1u, 5u, 40u}) {
+  for (const Vertex vertices : {40u, 257u}) {
     Problem p;
     p.graph = fixtures::from_list(vertices, {}, {});
     p.dataset = generate_dataset(vertices, 3, 2, 1, pool);
     for (const Kind& kind : kPlanned) {
-      for (const int count : {1, 2, 9}) {
+      for (const int count : {1, 2, 17}) {
         for (const bool is_sampled : {false, true}) {
           TrainOptions options = planned_options(kind);
           if (is_sampled) {
