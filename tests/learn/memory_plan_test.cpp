@@ -155,7 +155,7 @@ TEST(MemoryPlansCuda, AreWhatIsHeld) {
 /// Some ranks have no rows, or no edges, and are planned for all the same.
 TEST(MemoryPlans, OfRanksWithoutRows) {
   exec::ThreadPool pool(1);
-  for (const Vertex vertices : {257u, 1000u}) {
+  for (const Vertex vertices : {1000u, 2001u}) {
     Problem p;
     p.graph = fixtures::from_list(vertices, {}, {});
     p.dataset = generate_dataset(vertices, 3, 2, 1, pool);
