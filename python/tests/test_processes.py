@@ -123,6 +123,16 @@ print(json.dumps({"sums": np.asarray(sums).tolist(), "vertices": [[int(v) for v 
 """
 
 
+def documents(out):
+    """The JSON objects that several processes printed, whose lines a launcher may join."""
+    decoder, found, at = json.JSONDecoder(), [], out.find("{")
+    while at >= 0:
+        value, end = decoder.raw_decode(out, at)
+        found.append(value)
+        at = out.find("{", end)
+    return found
+
+
 @pytest.mark.skipif(shutil.which("mpirun") is None, reason="there is no mpirun")
 @pytest.mark.skipif(not PLUGIN.exists(), reason="this build found no MPI")
 def test_on_several_hosts(tmp_path):
@@ -131,7 +141,7 @@ def test_on_several_hosts(tmp_path):
     variables = {"WARREN_TEST_HOSTS": "2", "WARREN_MPI": str(PLUGIN), "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
     command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", "4", sys.executable, str(script)]
     out = subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANG_SECONDS, env={**environment(), **variables}).stdout
-    told = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
+    told = documents(out)
     assert len(told) == 4 and all(rank == told[0] for rank in told)
     alone = json.loads(subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True, env=environment()).stdout)
     assert told[0]["sums"] == alone["sums"] and told[0]["vertices"] == alone["vertices"]

@@ -146,14 +146,14 @@ def test_pickled(tmp_path):
     assert np.array_equal(copy.deepcopy(ranks).rank, ranks.rank) and copy.deepcopy(ranks).top(2) == ranks.top(2)
 
 
-def test_texts_of_results_whose_arrays_were_written(session):
+def test_texts_of_results_whose_arrays_were_written():
     graph = warren.from_edges([0, 1, 3], [1, 2, 4], symmetrize=True)
-    found = graph.connected_components(session=session)
+    found = graph.connected_components(device="cpu")
     found.label[found.label == 0] = -1
     for tell in (str, pickle.dumps):
         with pytest.raises(ValueError, match="labels of the result were changed"):
             tell(found)
-    search = graph.bfs(0, session=session)
+    search = graph.bfs(0, device="cpu")
     search.depth[search.depth >= 0] = 10**6
     with pytest.raises(ValueError, match="depths of the result were changed"):
         str(search)

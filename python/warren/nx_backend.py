@@ -157,7 +157,7 @@ class Backend:
             return Backend.single_source_shortest_path_length(G, source, None if cutoff is None else math.floor(cutoff) if cutoff < math.inf else None)
         graph = _weighted(G, weight, "smallest", "plain")
         weights = graph._core.weights()
-        if G.weights.dtype.kind != "f" and weights is not None and weights.dtype != np.int32:
+        if G.weights is not None and G.weights.dtype.kind != "f" and weights is not None and weights.dtype != np.int32:
             raise NotImplementedError("weight: integers past 2^31 - 1 are not held exactly")
         if cutoff is not None and cutoff < math.inf and graph._is_rounded:
             raise NotImplementedError("cutoff: float32 does not hold the weights exactly, so that other nodes might be within it")
