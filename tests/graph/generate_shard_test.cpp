@@ -166,13 +166,13 @@ TEST(GenerateShardCuda, WeightsEqualThoseDrawnOnTheHost) {
 
 TEST(GenerateShard, RefusesBoundsThatAreNone) {
   const GeneratorSpec spec = *parse_generator("kron:4", 1);
-  for (const auto& [low, high] :
-       {std::pair<std::int64_t, std::int64_t>{5, 4}, {-1, 4}, {-3, -2}, {0, 2147483648}}) {
+  for (const UniformWeights& weights :
+       {UniformWeights{5, 4, 1}, UniformWeights{-1, 4, 1}, UniformWeights{-3, -2, 1},
+        UniformWeights{0, 2147483648, 1}}) {
     team::run_team({}, [&](team::Team& team) {
       try {
-        (void)generate_shard(team, spec, {}, false, VertexOrder::natural, {},
-                             UniformWeights{low, high, 1});
-        FAIL() << low << " to " << high << " was not refused";
+        (void)generate_shard(team, spec, {}, false, VertexOrder::natural, {}, weights);
+        FAIL() << weights.low << " to " << weights.high << " was not refused";
       } catch (const UsageError& error) {
         EXPECT_THAT(error.what(), HasSubstr("should be 0 <= low <= high <= 2147483647"));
       }
