@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What programs use of the floor team: ranks with a device each: barriers, exchanges, collectives,
-// links, step programs.
+// links, BSP programs.
 #pragma once
 
 #include "warren/team/links.hpp"

@@ -22,12 +22,10 @@ nb::tuple volumes(const graph::MovedRows& rows) {
 template <class Options, class Result>
 nb::object report_without_arrays(const GraphHandle& graph, const Options& options,
                                  const Result& result) {
-  return nb::cast(new Report(graph,
-                             [options, result](const VertexNames& names, bool is_json) {
-                               return is_json ? to_json(names.graph(), options, result)
-                                              : to_text(names.graph(), options, result);
-                             }),
-                  nb::rv_policy::take_ownership);
+  return report_by(graph, [options, result](const VertexNames& names, bool is_json) {
+    return is_json ? to_json(names.graph(), options, result)
+                   : to_text(names.graph(), options, result);
+  });
 }
 
 nb::tuple partition_of(const GraphHandle& graph, int parts, const std::string& method,

@@ -61,39 +61,36 @@ class Report {
   Tell tell_;
 };
 
+/// `tell` as Report has it.
+inline nb::object report_by(const GraphHandle& graph, Report::Tell tell) {
+  return nb::cast(new Report(graph, std::move(tell)), nb::rv_policy::take_ownership);
+}
 /// Of a result, with the options where its report is told with them.
 template <class Result>
 nb::object report_of(const GraphHandle& graph, const Result& result) {
-  return nb::cast(new Report(graph,
-                             [result](const VertexNames& names, bool is_json) {
-                               return is_json ? to_json(names, result) : to_text(names, result);
-                             }),
-                  nb::rv_policy::take_ownership);
+  return report_by(graph, [result](const VertexNames& names, bool is_json) {
+    return is_json ? to_json(names, result) : to_text(names, result);
+  });
 }
 template <class Options, class Result>
 nb::object report_of(const GraphHandle& graph, const Options& options, const Result& result) {
-  return nb::cast(new Report(graph,
-                             [options, result](const VertexNames& names, bool is_json) {
-                               if (is_json) return to_json(names, options, result);
-                               if constexpr (requires { to_text(names, options, result); })
-                                 return to_text(names, options, result);
-                               else
-                                 return to_text(names, result);
-                             }),
-                  nb::rv_policy::take_ownership);
+  return report_by(graph, [options, result](const VertexNames& names, bool is_json) {
+    if (is_json) return to_json(names, options, result);
+    if constexpr (requires { to_text(names, options, result); })
+      return to_text(names, options, result);
+    else
+      return to_text(names, result);
+  });
 }
 
 /// Of searches from several vertices, one after another.
 template <class Options, class Result>
 nb::object report_of(const GraphHandle& graph, const Options& options,
                      const std::vector<Result>& each) {
-  return nb::cast(new Report(graph,
-                             [options, each](const VertexNames& names, bool is_json) {
-                               const std::span<const Result> all(each);
-                               return is_json ? to_json(names, options, all)
-                                              : to_text(names, options, all);
-                             }),
-                  nb::rv_policy::take_ownership);
+  return report_by(graph, [options, each](const VertexNames& names, bool is_json) {
+    const std::span<const Result> all(each);
+    return is_json ? to_json(names, options, all) : to_text(names, options, all);
+  });
 }
 
 inline nb::tuple info_of(const RunInfo& info) {

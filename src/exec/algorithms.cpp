@@ -9,15 +9,14 @@
 #include <utility>
 
 #include "warren/core/error.hpp"
-#include "warren/exec/dry_run.hpp"
+#include "warren/exec/launch.hpp"
 
 #include "exec/cuda/algorithms.hpp"
 
 namespace warren::exec {
 namespace {
 
-/// Of work for the CPU: what is sorted in a dry run is nobody's memory.
-bool is_dry() { return DryRun::current() != nullptr; }
+using detail::is_dry;  // What is sorted in a dry run is nobody's memory.
 
 struct Pairs {
   std::uint32_t* keys;

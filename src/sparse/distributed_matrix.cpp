@@ -86,17 +86,19 @@ struct DistributedMatrix::Parts {
 };
 
 MatrixSizes matrix_sizes(const exec::Device& device, std::span<const EdgeOffset> offsets,
-                         std::span<const std::uint32_t> own, std::uint64_t halo, int ranks) {
+                         std::optional<std::span<const std::uint32_t>> own, std::uint64_t halo,
+                         int ranks) {
   MatrixSizes sizes;
   sizes.rows = offsets.size() - 1;
   sizes.entries = offsets[sizes.rows] - offsets[0];
   sizes.halo = halo;
   sizes.plan = plan_sizes(device, offsets, {.parts = ranks > 1 ? parts_of(halo) : 1});
-  if (own.empty()) return sizes;
+  if (!own) return sizes;
   std::vector<EdgeOffset> own_offsets(offsets.size()), halo_offsets(offsets.size());
   for (std::uint64_t r = 0; r < sizes.rows; ++r) {
-    own_offsets[r + 1] = own_offsets[r] + own[r];
-    halo_offsets[r + 1] = halo_offsets[r] + (offsets[r + 1] - offsets[r] - own[r]);
+    const std::uint64_t of_own = (*own)[r];
+    own_offsets[r + 1] = own_offsets[r] + of_own;
+    halo_offsets[r + 1] = halo_offsets[r] + (offsets[r + 1] - offsets[r] - of_own);
   }
   sizes.split = {own_offsets.back(), plan_sizes(device, own_offsets),
                  plan_sizes(device, halo_offsets)};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "warren/sparse/halo_split.hpp"
 
-#include "warren/core/error.hpp"
 #include "warren/sparse/blocks.hpp"
 
 namespace warren::sparse {
@@ -13,8 +12,7 @@ HaloSplit::HaloSplit(const exec::Stream& stream, const MatrixSizes& sizes) {
     part.values = memory::Buffer<float>(stream.device(), sizes.is_weighted ? entries : 0);
     part.plan = SpmmPlan(stream, plan);
   };
-  require(sizes.split || sizes.rows == 0, "the sizes of a matrix in two are asked for");
-  const SplitSizes split = sizes.split.value_or(SplitSizes{});  // None of a rank without rows.
+  const SplitSizes& split = sizes.split.value();
   take(own_, split.own_entries, split.own_plan);
   take(halo_, sizes.entries - split.own_entries, split.halo_plan);
 }

@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "warren/exec/memory.hpp"
-
 #include "learn/problems.hpp"
 #include "support/size.hpp"
 
@@ -57,24 +55,6 @@ Problem planned_problem(bool is_symmetric, bool has_weights, bool is_sparse) {
   return p;
 }
 
-/// The most memory that a training holds above what was held before; ranks of the CPU hold it
-/// together.
-std::uint64_t held_by(const Problem& p, const GraphPair& graphs, const TrainOptions& options,
-                      const team::TeamOptions& team_options) {
-  std::uint64_t peak = 0;
-  team::run_team(team_options, [&](team::Team& team) {
-    team.barrier();
-    const std::uint64_t before = exec::memory_use(team.device()).current;
-    exec::reset_peak(team.device());
-    team.barrier();
-    Trainer trainer(team, graphs, p.dataset, options);
-    for (std::uint64_t e = 0; e < 2; ++e) (void)trainer.epoch();
-    team.barrier();
-    if (team.rank() == 0) peak = exec::memory_use(team.device()).peak - before;
-  });
-  return peak;
-}
-
 void expect_planned(const Problem& p, const TrainOptions& options, const team::TeamOptions& team) {
   const GraphPair graphs = fixtures::pair_of(p.graph, team.ranks);
   const bool on_gpu = team.kind == exec::DeviceKind::cuda;
@@ -84,7 +64,7 @@ void expect_planned(const Problem& p, const TrainOptions& options, const team::T
   // Lists that a CPU samples are the input's.
   for (const auto& [name, bytes] : plan.parts) total -= !on_gpu && name == "store" ? bytes : 0;
   const double planned = static_cast<double>(total) * (on_gpu ? 1 : team.ranks);
-  const auto held = static_cast<double>(held_by(p, graphs, options, team));
+  const auto held = static_cast<double>(fixtures::most_held(p, graphs, options, team, 2));
   EXPECT_NEAR(held, planned, 0.01 * planned) << plan.text();
 }
 

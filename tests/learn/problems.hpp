@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "warren/exec/memory.hpp"
 #include "warren/learn/trainer.hpp"
 
 #include "learn/fixtures.hpp"
@@ -114,6 +115,25 @@ inline learn::TrainOptions quick(learn::ModelKind kind) {
   if (kind == learn::ModelKind::gcn) options.model.norm = learn::NormKind::layer;
   options.epochs = 8;
   return options;
+}
+
+/// The most memory that a training of so many epochs holds above what was held before; ranks of the
+/// CPU hold it together.
+inline std::uint64_t most_held(const Problem& p, const learn::GraphPair& graphs,
+                               const learn::TrainOptions& options,
+                               const team::TeamOptions& team_options, std::uint64_t epochs) {
+  std::uint64_t peak = 0;
+  team::run_team(team_options, [&](team::Team& team) {
+    team.barrier();
+    const std::uint64_t before = exec::memory_use(team.device()).current;
+    exec::reset_peak(team.device());
+    team.barrier();
+    learn::Trainer trainer(team, graphs, p.dataset, options);
+    for (std::uint64_t e = 0; e < epochs; ++e) (void)trainer.epoch();
+    team.barrier();
+    if (team.rank() == 0) peak = exec::memory_use(team.device()).peak - before;
+  });
+  return peak;
 }
 
 /// A folder of the test's own, gone at its end.

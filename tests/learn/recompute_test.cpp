@@ -122,24 +122,6 @@ TEST(RecomputationCuda, OfAllShapesIsTheSame) {
   check_shapes(gpus.front());
 }
 
-/// The most memory that a training holds above what was held before; ranks of the CPU hold it
-/// together.
-std::uint64_t peak_of(const Problem& p, const GraphPair& graphs, const TrainOptions& options,
-                      const team::TeamOptions& team_options) {
-  std::uint64_t peak = 0;
-  team::run_team(team_options, [&](team::Team& team) {
-    team.barrier();
-    const std::uint64_t before = exec::memory_use(team.device()).current;
-    exec::reset_peak(team.device());
-    team.barrier();
-    Trainer trainer(team, graphs, p.dataset, options);
-    for (std::uint64_t e = 0; e < options.epochs; ++e) (void)trainer.epoch();
-    team.barrier();
-    if (team.rank() == 0) peak = exec::memory_use(team.device()).peak - before;
-  });
-  return peak;
-}
-
 /// Of ranks as ranks() has them, or with a GPU each.
 MemoryPlan planned_for(const Problem& p, const GraphPair& graphs, const TrainOptions& options,
                        exec::DeviceKind kind = exec::DeviceKind::cpu) {
@@ -168,10 +150,10 @@ void check_plan(const team::TeamOptions& team) {
         options.type = type;
         options.epochs = 1;
         const MemoryPlan kept = planned_for(p, graphs, options, team.kind);
-        const std::uint64_t most = peak_of(p, graphs, options, team);
+        const std::uint64_t most = fixtures::most_held(p, graphs, options, team, options.epochs);
         options.model.recompute = true;
         const MemoryPlan again = planned_for(p, graphs, options, team.kind);
-        const std::uint64_t least = peak_of(p, graphs, options, team);
+        const std::uint64_t least = fixtures::most_held(p, graphs, options, team, options.epochs);
         // What is saved, and nothing else, tells the two apart.
         EXPECT_EQ(kept.total() - again.total(), kept.recompute_saves);
         EXPECT_EQ(again.recompute_saves, kept.recompute_saves);
@@ -216,8 +198,9 @@ TEST(MemoryPlans, HaveTheRowsOfOtherRanks) {
           options.epochs = 1;
           const MemoryPlan plan = planned_for(p, graphs, options);
           const auto planned = static_cast<double>(plan.total()) * size;
-          EXPECT_NEAR(static_cast<double>(peak_of(p, graphs, options, ranks(size))), planned,
-                      0.01 * planned);
+          EXPECT_NEAR(static_cast<double>(
+                          fixtures::most_held(p, graphs, options, ranks(size), options.epochs)),
+                      planned, 0.01 * planned);
         }
       }
     }
@@ -245,8 +228,9 @@ TEST(MemoryPlans, HaveTheWeightsOfEdges) {
           options.model.recompute = recomputes;
           options.epochs = 1;
           const auto planned = static_cast<double>(planned_for(p, graphs, options).total()) * size;
-          EXPECT_NEAR(static_cast<double>(peak_of(p, graphs, options, ranks(size))), planned,
-                      0.01 * planned);
+          EXPECT_NEAR(static_cast<double>(
+                          fixtures::most_held(p, graphs, options, ranks(size), options.epochs)),
+                      planned, 0.01 * planned);
         }
       }
     }

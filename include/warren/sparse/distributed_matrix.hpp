@@ -45,11 +45,11 @@ struct MatrixSizes {
 };
 /// Of a rank whose rows begin at `offsets` (host memory, one more than rows, from any number on),
 /// on `device`, in a team of `ranks`. `own`: for split(), how many of each row's entries are of own
-/// columns; else empty.
+/// columns.
 [[nodiscard]] MatrixSizes matrix_sizes(const exec::Device& device,
                                        std::span<const EdgeOffset> offsets,
-                                       std::span<const std::uint32_t> own, std::uint64_t halo,
-                                       int ranks);
+                                       std::optional<std::span<const std::uint32_t>> own,
+                                       std::uint64_t halo, int ranks);
 
 /// The matrix of a rank's rows. Columns below own_columns() are the rank's own rows of x; from
 /// there on those of other ranks that its entries name (the halo), in the order in which they come.

@@ -50,9 +50,12 @@ double teps(const Result& result) {
   return api::edge_rate(result.info, static_cast<double>(result.figures.traversed_edges));
 }
 
-/// Arrays of results may have been written.
-constexpr const char* kChangedDepths =
-    "the depths of the result were changed: one of them is beyond the deepest";
+/// A vertex' place among so many levels; arrays of results may have been written.
+std::size_t level_of(Vertex depth, std::size_t levels) {
+  require(depth < levels,
+          "the depths of the result were changed: one of them is beyond the deepest");
+  return depth;
+}
 
 struct Level {
   std::uint64_t count = 0;
@@ -64,8 +67,7 @@ std::vector<Level> levels_of(const VertexNames& names, const BfsResult& result) 
   const std::span<const Vertex> depth = result.depth.host();
   for (std::size_t v = 0; v < depth.size(); ++v) {
     if (depth[v] == kNoVertex) continue;
-    require(depth[v] < levels.size(), kChangedDepths);
-    Level& level = levels[depth[v]];
+    Level& level = levels[level_of(depth[v], levels.size())];
     ++level.count;
     if (!names.has_names() || level.count > kNamesShown + 1) continue;
     const bool is_over = level.count > kNamesShown;
@@ -79,9 +81,7 @@ std::vector<std::uint64_t> level_sizes(const BfsResult& result) {
   if (!result.levels.empty() || result.depth.empty()) return result.levels;
   std::vector<std::uint64_t> sizes(std::size_t{result.max_depth} + 1);
   for (const Vertex depth : result.depth.host()) {
-    if (depth == kNoVertex) continue;
-    require(depth < sizes.size(), kChangedDepths);
-    ++sizes[depth];
+    if (depth != kNoVertex) ++sizes[level_of(depth, sizes.size())];
   }
   return sizes;
 }

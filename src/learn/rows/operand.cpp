@@ -55,7 +55,7 @@ SparseOperand::SparseOperand(const exec::Stream& stream, const SparseRows& rows)
   transposed_offsets_.upload(stream, offsets);
   value_ids_.upload(stream, value_ids);
   row_ids_.upload(stream, row_ids);
-  transposed_plan_ = sparse::SpmmPlan(stream, offsets);
+  transposed_plan_ = sparse::SpmmPlan(stream, offsets);  // It waits for the copies, too.
 }
 
 void SparseOperand::drop(const exec::Stream& stream, const Dropout& dropout) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <span>
 
 namespace warren::learn {
@@ -37,16 +38,15 @@ class RankRows {
     halo_ = static_cast<std::uint64_t>(std::count(is_needed_.begin(), is_needed_.end(), 1));
   }
 
-  /// `is_split`: the matrix is asked for in two (DistributedMatrix::split()).
+  /// `is_split`: of several ranks the matrix is asked for in two (DistributedMatrix::split()).
   [[nodiscard]] NeighbourSizes sizes(const exec::Device& device, int ranks, bool is_split) const {
     const std::span<const EdgeOffset> offsets =
         has_loops_ ? std::span<const EdgeOffset>(looped_)
                    : std::span<const EdgeOffset>(graph_.offsets.data() + first_, rows_ + 1);
     NeighbourSizes sizes;
-    sizes.matrix = sparse::matrix_sizes(
-        device, offsets,
-        is_split ? std::span<const std::uint32_t>(own_) : std::span<const std::uint32_t>(), halo_,
-        ranks);
+    std::optional<std::span<const std::uint32_t>> own;
+    if (is_split && is_shared_) own = own_;
+    sizes.matrix = sparse::matrix_sizes(device, offsets, own, halo_, ranks);
     sizes.long_rows = long_rows_;
     return sizes;
   }

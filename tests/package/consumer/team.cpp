@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step program: all ranks halve a number together until nothing is left of it.
+// A BSP program: all ranks halve a number together until nothing is left of it.
 #include "warren/team.hpp"
 
 #include <cstdlib>
