@@ -65,6 +65,11 @@ target_include_directories(warren_settings INTERFACE $<BUILD_INTERFACE:${PROJECT
 target_compile_options(warren_settings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra --expt-relaxed-constexpr --extended-lambda>)
+# Code for a GPU is packed, to a tenth or less; by default nvcc leaves what is for one capability as it is. Drivers unpack it when a
+# kernel is first called. Those that toolkits before 13 allow need not know how.
+if(WARREN_HAS_CUDA AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL 13)
+  target_compile_options(warren_settings INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
+endif()
 # For profilers. At -O1 nvcc 13 writes a line's mark in the middle of a call, which ptxas refuses.
 if(NOT WARREN_COMPILED_ONCE)
   target_compile_options(warren_settings INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)

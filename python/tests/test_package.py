@@ -198,16 +198,21 @@ def test_command_line():
 NEEDED = re.compile(r"(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|ld-linux-\S+|libz|libzstd|libopenblas\S*)\.so\S*")
 
 
-@pytest.mark.parametrize("name", ["_core", "program"])
+@pytest.mark.parametrize("name", ["_core", "library", "program"])
 def test_needs_no_library_of_others(name):
-    """One wheel starts with and without a GPU: what is CUDA's is linked statically, or looked for when a call asks for it."""
-    file = PACKAGE / "bin" / "warren" if name == "program" else warren._graph._core.__file__
-    if shutil.which("readelf") is None or not os.path.isfile(file):
+    """One wheel starts with and without a GPU: what is CUDA's is linked statically, or looked for when a call asks for it. The extension and
+    the program share one library of the wheel's, so that it holds the kernels once."""
+    own = Path(warren._graph._core.__file__)
+    file = {"_core": own, "library": own.parent / "libwarren.so", "program": PACKAGE / "bin" / "warren"}[name]
+    if shutil.which("readelf") is None or not file.is_file():
         pytest.skip("there is no readelf, or no command line in this package")
     told = subprocess.run(["readelf", "--dynamic", "--wide", file], capture_output=True, text=True, check=True).stdout
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", told)
     assert "libc.so.6" in needed
-    assert [library for library in needed if not NEEDED.fullmatch(library)] == []
+    assert ("libwarren.so" in needed) == (name != "library")
+    assert [library for library in needed if library != "libwarren.so" and not NEEDED.fullmatch(library)] == []
+    if name != "library":
+        assert file.stat().st_size < 20e6, "the floors stand in it once more"
 
 
 def test_no_command_installs_from_an_index():
