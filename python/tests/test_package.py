@@ -10,6 +10,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from conftest import PACKAGE, ROOT, environment, ranks, run
