@@ -193,7 +193,7 @@ class GlobalArray {
       const MemoryKind kind =
           placement_ == Placement::host ? MemoryKind::pinned : MemoryKind::device;
       buffer_ = {new Buffer<T>(team.device(), kind, elements),
-                 GiveBack{team.attic(), std::uncaught_exceptions()}};
+                 GiveBack{team.deferred_free(), std::uncaught_exceptions()}};
     } catch (const MemoryError& error) {
       mine = {true, error.bytes_asked(), error.bytes_free()};
       const std::string where = placement_ == Placement::host ? "the host" : team.device().name();
@@ -208,10 +208,10 @@ class GlobalArray {
   }
 
   struct GiveBack {
-    std::shared_ptr<team::Attic> attic;
+    std::shared_ptr<team::DeferredFree> deferred_free;
     int exceptions = 0;
     void operator()(Buffer<T>* buffer) const noexcept {
-      attic->give_back(std::unique_ptr<Buffer<T>>(buffer), exceptions);
+      deferred_free->give_back(std::unique_ptr<Buffer<T>>(buffer), exceptions);
     }
   };
 

@@ -47,8 +47,8 @@ struct AsyncOptions {
   /// holds), and turns of a worker after which fewer go.
   std::uint32_t batch = 0;
   std::uint32_t wait = 32;
-  std::uint32_t slow_nanoseconds = 0;     ///< Tests: see schedule::QueueOptions.
-  std::uint32_t stumble_nanoseconds = 0;  ///< Tests.
+  std::uint32_t link_delay_nanoseconds = 0;      ///< Tests: see schedule::QueueOptions.
+  std::uint32_t injected_delay_nanoseconds = 0;  ///< Tests.
 };
 
 /// What the scheduler did in a run, over the team.

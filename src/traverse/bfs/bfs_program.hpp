@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// BFS as a step program: direction-optimising (Beamer et al., SC 2012), with the frontier as a
+// BFS as a BSP program: direction-optimising (Beamer et al., SC 2012), with the frontier as a
 // queue where it is small and as a bitmap where it is large.
 //
 // Each rank keeps the visits (depth and parent) and the visited bits of its own vertices. A push
 // claims own vertices at once and mails others to their owner, each at most once from each rank:
 // `seen` has a bit for every vertex of the graph, authoritative for own vertices and a filter for
 // the rest. A pull needs the whole frontier as a bitmap: owners write their words of it, and every
-// rank copies the others'. With one rank, levels that fit the scratch of one gang of blocks are run
-// by that gang alone, many in one step: see bfs_small.hpp.
+// rank copies the others'. With one rank, levels that fit the scratch of one cluster of blocks are
+// run by that cluster alone, many in one step: see bfs_small.hpp.
 #pragma once
 
 #include "traverse/bfs/bfs_small.hpp"
@@ -71,7 +71,7 @@ struct BfsProgram : BfsArrays {
   using Stage = typename Adjacency::Stage;
   static constexpr std::uint32_t kScratchBytes =
       Adjacency::kIsFar ? kMaxWarps * sizeof(Stage) : SmallFrontier::kBytes;
-  static constexpr std::uint32_t kGangBlocks = Adjacency::kIsFar ? 1 : SmallFrontier::kMaxBlocks;
+  static constexpr std::uint32_t kClusterBlocks = Adjacency::kIsFar ? 1 : SmallFrontier::kMaxBlocks;
 
   Adjacency out_lists;
   Adjacency in_lists;
@@ -248,8 +248,8 @@ struct BfsProgram : BfsArrays {
   WARREN_HD void push_level(Grid& grid, const State& state) const {
     const std::uint64_t entries = queue_count[state.slot % 3];
     if constexpr (!Adjacency::kIsFar) {
-      if (ranks == 1 && SmallFrontier::fits(grid.gang_blocks(), entries, state.frontier_edges)) {
-        if (grid.block() < grid.gang_blocks()) run_small_levels(grid, *this, state, entries);
+      if (ranks == 1 && SmallFrontier::fits(grid.cluster_blocks(), entries, state.frontier_edges)) {
+        if (grid.block() < grid.cluster_blocks()) run_small_levels(grid, *this, state, entries);
         return;
       }
     }

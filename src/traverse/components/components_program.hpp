@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connected components as a step program: Afforest (Sutton, Ben-Nun, Barak, IPDPS 2018). A forest
+// Connected components as a BSP program: Afforest (Sutton, Ben-Nun, Barak, IPDPS 2018). A forest
 // over the vertices in which a parent is never larger than its child; linking an edge hangs the
 // larger root under the smaller one, so that in the end the root of a tree is its smallest vertex.
 //
@@ -80,7 +80,7 @@ struct ComponentsProgram : ComponentsArrays {
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = sizeof(ComponentsScratch);
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
 
   WARREN_HD static bool finished(const State& state) {
     return state.phase == ComponentsPhase::done;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single-source shortest paths as a step program: delta-stepping (Meyer and Sanders, Journal of
+// Single-source shortest paths as a BSP program: delta-stepping (Meyer and Sanders, Journal of
 // Algorithms 2003), with a window of bins of width delta and everything farther in one list, as
 // near-far does (Davidson, Baxter, Garland, Owens: Work-Efficient Parallel GPU Methods for
 // Single-Source Shortest Paths, IPDPS 2014).
@@ -30,7 +30,7 @@ struct SsspProgram {
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = sizeof(SsspScratch<Word>);
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
 
   graph::CsrView out;
   graph::PackedRows packed;  ///< The lists of `out`, where kPacked.

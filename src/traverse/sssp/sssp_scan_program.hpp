@@ -288,7 +288,7 @@ struct SsspScanProgram {
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = sizeof(SsspScanScratch);
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
 
   Memory memory;
   /// Every edge has its reverse, and there is one source: only then are leaves passed over.

@@ -49,7 +49,7 @@ schedule::QueueOptions queue_of_chunks(const AsyncOptions& options, std::uint64_
   queue.threads_per_processor = std::max(schedule::threads_per_processor<RankingFunction<double>>(),
                                          schedule::threads_per_processor<RankingFunction<float>>());
   queue.gather = schedule::Gather::never;
-  queue.stumble_nanoseconds = options.stumble_nanoseconds;
+  queue.injected_delay_nanoseconds = options.injected_delay_nanoseconds;
   return queue;
 }
 

@@ -148,11 +148,12 @@ class SearchWords {
     if (problem_.keep > 0) queue.fetch = std::min(queue.fetch, problem_.keep);
     // A front that grows from few tasks: to all workers at once, where no list is so long that
     // those who are early would find ways around it.
-    constexpr std::uint32_t kSharers = 16;
-    queue.sharers = problem_.keep > 0 || has_even_degrees(team, shard) ? 0 : kSharers;
+    constexpr std::uint32_t kSharingDivisor = 16;
+    queue.sharing_divisor =
+        problem_.keep > 0 || has_even_degrees(team, shard) ? 0 : kSharingDivisor;
     queue.shares_first = problem_.keep == 0;
     queue.threads_per_processor = schedule::threads_per_processor<Function>();
-    queue.together =
+    queue.push_batch =
         on_gpu ? (Function::kMostFar + Lists::kLanes - 1) / Lists::kLanes : Function::kMostFar;
   }
 
