@@ -58,7 +58,8 @@ class PoolResource final : public MemoryResource {
 #endif
 
 std::shared_ptr<MemoryResource> pool_resource([[maybe_unused]] std::uint64_t kept_bytes) {
-  require(cuda_device_count() > 0, "a pool of GPU memory was asked for, but " + why_no_cuda_device());
+  require(cuda_device_count() > 0,
+          "a pool of GPU memory was asked for, but " + why_no_cuda_device());
 #if WARREN_HAS_CUDA
   return std::make_shared<PoolResource>(kept_bytes);
 #else

@@ -117,7 +117,7 @@ struct ComponentsSearchProgram {
     grid.template for_each<exec::Warp>(own_words(), [&](const WarpType& worker, std::uint64_t w) {
       const std::uint64_t word = first_word() + w;
       const BitmapWord own = own_mask(word);
-      const BitmapWord isolated = search.barren[w];
+      const BitmapWord isolated = search.zero_in_degree[w];
       const BitmapWord found = search.seen[word] & ~isolated;
       worker.for_each(kWordBits, [&](std::uint64_t b) {
         const auto bit = static_cast<std::uint32_t>(b);

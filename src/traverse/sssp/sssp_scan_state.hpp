@@ -13,32 +13,32 @@ inline constexpr std::uint64_t kSweepEntries = 8192;
 
 /// So many ids of a rank are worth a barrier, after which their distances are read as a list: some
 /// 7 us, in which a link carries about as many words that are read one by one (bench/NOTES.md).
-inline constexpr std::uint64_t kMuchMail = 32768;
+inline constexpr std::uint64_t kManyUpdates = 32768;
 
 enum class SsspScanPhase : std::uint32_t {
   clear,  ///< Nothing is reached but the source.
   mark,   ///< Far edges: the bin's vertices enter a bitmap.
-  sweep,  ///< They offer distances to their neighbours, in the order of their edges' addresses.
-  scan,   ///< The bin's vertices offer distances to their neighbours as they are found.
+  sweep,  ///< They relax the edges to their neighbours, in the order of their edges' addresses.
+  scan,   ///< The bin's vertices relax the edges to their neighbours as they are found.
   again,  ///< So do those that fell in the bin meanwhile, and long lists, piece by piece.
   sweep_again,  ///< The same in the order of their edges' addresses.
   forget,       ///< Then they are not queued any more.
-  tell,         ///< Much mail: its distances are put beside its ids.
-  receive,      ///< What other ranks offer to ours.
+  publish,      ///< Many updates: their distances are put beside their ids.
+  receive,      ///< What other ranks relax of ours.
   check,        ///< With targets, after each bin: how many of them are settled.
   done
 };
 
 /// The counters of a step.
 enum SsspScanSum : std::uint32_t {
-  kScanAgain,                 ///< Entries put into the queue of the bin's next step.
-  kScanOpen,                  ///< Vertices seen beyond the bin.
-  kScanMarked,                ///< Vertices of the bin.
-  kScanEdges,                 ///< Edges looked at.
-  kScanOverflow,              ///< Sums that the words cannot hold.
-  kScanFarBytes,              ///< Read of compressed lists in host memory.
-  kScanSettled,               ///< Targets whose distance can get no smaller.
-  kScanMailed = kScanMarked,  ///< Of steps that offer: ids put into the mail.
+  kScanAgain,               ///< Entries put into the queue of the bin's next step.
+  kScanOpen,                ///< Vertices seen beyond the bin.
+  kScanMarked,              ///< Vertices of the bin.
+  kScanEdges,               ///< Edges looked at.
+  kScanOverflow,            ///< Sums that the words cannot hold.
+  kScanFarBytes,            ///< Read of compressed lists in host memory.
+  kScanSettled,             ///< Targets whose distance can get no smaller.
+  kScanSent = kScanMarked,  ///< Of steps that relax: remote updates.
 };
 
 struct SsspScanState {
@@ -48,11 +48,11 @@ struct SsspScanState {
   std::uint32_t ranks = 1;
   bool is_open = false;  ///< There are vertices beyond the bin.
   bool has_overflowed = false;
-  bool may_sweep = false;   ///< The edges are far.
-  bool is_bounded = false;  ///< Sums that the words cannot hold are beyond the cutoff.
-  bool is_settled = false;  ///< All targets are.
-  bool may_tell = false;    ///< Ranks read each other's memory, and so distances one by one.
-  bool has_told = false;    ///< The mail's distances are beside its ids.
+  bool may_sweep = false;      ///< The edges are far.
+  bool is_bounded = false;     ///< Sums that the words cannot hold are beyond the cutoff.
+  bool is_settled = false;     ///< All targets are.
+  bool may_publish = false;    ///< Ranks read each other's memory, and so distances one by one.
+  bool has_published = false;  ///< The updates' distances are beside their ids.
   std::uint32_t targets = 0;
   double width = 1.0;      ///< Of the bin.
   double narrowest = 1.0;  ///< Of all bins.
@@ -97,7 +97,7 @@ struct SsspScanState {
   return state;
 }
 
-/// After a step that offered, and what others offered.
+/// After a step that relaxed edges, and what others sent.
 [[nodiscard]] WARREN_HD inline SsspScanState go_on(SsspScanState state) {
   if (state.has_overflowed) {
     state.phase = SsspScanPhase::done;
@@ -131,20 +131,20 @@ struct SsspScanState {
       state.edges += sums[kScanEdges];
       state.far_bytes += sums[kScanFarBytes];
       state.has_overflowed = state.has_overflowed || (sums[kScanOverflow] > 0 && !state.is_bounded);
-      state.has_told = state.may_tell && sums[kScanMailed] >= kMuchMail * state.ranks;
+      state.has_published = state.may_publish && sums[kScanSent] >= kManyUpdates * state.ranks;
       if (has_swept) {
         state.phase = SsspScanPhase::forget;
         return state;
       }
       if (state.ranks == 1) return go_on(state);
-      state.phase = state.has_told ? SsspScanPhase::tell : SsspScanPhase::receive;
+      state.phase = state.has_published ? SsspScanPhase::publish : SsspScanPhase::receive;
       return state;
     }
     case SsspScanPhase::forget:
       if (state.ranks == 1) return go_on(state);
-      state.phase = state.has_told ? SsspScanPhase::tell : SsspScanPhase::receive;
+      state.phase = state.has_published ? SsspScanPhase::publish : SsspScanPhase::receive;
       return state;
-    case SsspScanPhase::tell:
+    case SsspScanPhase::publish:
       state.phase = SsspScanPhase::receive;
       return state;
     case SsspScanPhase::receive:

@@ -13,8 +13,8 @@ enum class SsspPhase : std::uint32_t {
   clear,    ///< Nothing is reached.
   seed,     ///< The source is.
   mark,     ///< The current bin's vertices enter a bitmap, to be worked off in address order.
-  relax,    ///< The vertices of the current bin offer distances to their neighbours.
-  receive,  ///< What other ranks offer to ours.
+  relax,    ///< The vertices of the current bin relax the edges to their neighbours.
+  receive,  ///< What other ranks relax of ours.
   survey,   ///< The window is done: which of the far vertices are still open, and the nearest.
   refill,   ///< The next window: its vertices go from the far ones to the bins.
   check,    ///< With targets, after each bin: how many of them are settled.

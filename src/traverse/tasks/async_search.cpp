@@ -55,7 +55,7 @@ class SearchWords {
     if constexpr (!std::is_same_v<Metric, DepthMetric>)
       problem_.out = graph::with_int_weights(stream, shard.out, int_weights_);
     problem_.best = best_.buffer().data();
-    problem_.offers_are_tasks = queue_->table().is_slow;
+    problem_.updates_are_tasks = queue_->table().is_slow;
     problem_.tally = tally_.data();
     problem_.rank = team.rank();
     problem_.ranks = team.size();
