@@ -2,6 +2,8 @@
 // What memory costs to take and to give back, from the driver and from its stream-ordered pools:
 // blocks of some sizes, and the first BFS of a new session, which takes all that a search holds.
 // On the CPU there is the system's memory alone.
+#include "warren/exec/memory.hpp"
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -13,7 +15,6 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
-#include "warren/exec/memory.hpp"
 #include "warren/warren.hpp"
 
 #include "report.hpp"
@@ -81,10 +82,11 @@ nlohmann::json time_sessions(const Source& source, DeviceKind kind, int threads,
     session.close();
     closing.push_back(now_seconds() - begin);
   }
-  fmt::print("{:>7}: {} in a new session: first BFS {:.3f} ms (of the first session {:.3f}), "
-             "second {:.3f} ms, close {:.3f} ms\n",
-             source.name, name, median(first) * 1e3, first.front() * 1e3, median(second) * 1e3,
-             median(closing) * 1e3);
+  fmt::print(
+      "{:>7}: {} in a new session: first BFS {:.3f} ms (of the first session {:.3f}), "
+      "second {:.3f} ms, close {:.3f} ms\n",
+      source.name, name, median(first) * 1e3, first.front() * 1e3, median(second) * 1e3,
+      median(closing) * 1e3);
   return {{"memory", source.name},
           {"graph", name},
           {"check", {{"reached", reached}}},

@@ -164,7 +164,7 @@ void check_large_bins(const team::TeamOptions& options) {
   for (const auto& edges : fixtures::host_edges()) {
     check(options, integers, {0.0, 30.0}, edges);
     check(options, reals, {1e300}, edges);
-    // The source's list alone is as many pieces as make a sweep.
+    // The source's list alone is as many pieces as make a push by address.
     const Case hub("out-star", with_integers(fixtures::star(1 << 19, false), 1, 64), {0});
     check(options, hub, {0.0}, edges);
   }
@@ -211,7 +211,7 @@ TEST(Sssp, OnlyManyUpdatesTakeTheirDistancesAlong) {
   state.may_publish = false;  // Windows bring distances with all updates.
   EXPECT_EQ(after(state, 2 * traverse::kManyUpdates).phase, SsspScanPhase::receive);
   state.may_publish = true;
-  state.phase = SsspScanPhase::sweep_again;
+  state.phase = SsspScanPhase::again_by_address;
   EXPECT_EQ(after(after(state, 2 * traverse::kManyUpdates), 0).phase, SsspScanPhase::publish);
 }
 

@@ -113,7 +113,7 @@ class BfsMemory {
   BfsState initial;
   initial.ranks = static_cast<std::uint32_t>(team.size());
   initial.may_pull = options.direction_optimizing && shard.has_in();
-  initial.may_sweep = shard.edges_placement != graph::EdgesPlacement::device;
+  initial.may_go_by_address = shard.edges_placement != graph::EdgesPlacement::device;
   initial.alpha = options.alpha;
   initial.beta = options.beta;
   initial.vertices = shard.vertices;

@@ -15,7 +15,7 @@
 #include "traverse/bfs/visit.hpp"
 #include "traverse/common/bitmap.hpp"
 #include "traverse/common/frontier_queue.hpp"
-#include "traverse/common/sweep.hpp"
+#include "traverse/common/ordered_push.hpp"
 
 namespace warren::traverse {
 
@@ -59,8 +59,8 @@ struct BfsArrays {
   const std::uint64_t* update_counts_of[kMaxRanks] = {};
 };
 
-/// `Adjacency` is how the edges are placed; those that are far are swept in address order where
-/// many of them are wanted: see sweep().
+/// `Adjacency` is how the edges are placed; those that are far are read in address order where
+/// many of them are wanted: see push_by_address().
 template <class Adjacency>
 struct BfsProgram : BfsArrays {
   using State = BfsState;
@@ -93,7 +93,7 @@ struct BfsProgram : BfsArrays {
         show(q, counts + q, sizeof *counts);
         show(q, send_buffer + cuts[q], count[static_cast<std::size_t>(q)] * sizeof *send_buffer);
       }
-    } else if (next.phase == BfsPhase::share) {
+    } else if (next.phase == BfsPhase::all_gather) {
       show(team::kShowAll, bitmap[1] + first_word(), own_words() * sizeof(BitmapWord));
     }
   }
@@ -101,8 +101,8 @@ struct BfsProgram : BfsArrays {
   template <class Grid>
   WARREN_HD void step(Grid& grid, const State& state) const {
     switch (state.phase) {
-      case BfsPhase::clear:
-        clear(grid);
+      case BfsPhase::reset:
+        reset(grid);
         break;
       case BfsPhase::seed:
         if (source_count > 0)
@@ -113,26 +113,26 @@ struct BfsProgram : BfsArrays {
       case BfsPhase::push:
         push_level(grid, state);
         break;
-      case BfsPhase::sweep:
-        if constexpr (Adjacency::kIsFar) sweep(grid, state);
+      case BfsPhase::push_by_address:
+        if constexpr (Adjacency::kIsFar) push_by_address(grid, state);
         break;
       case BfsPhase::receive:
         receive(grid, state);
         break;
-      case BfsPhase::blank:
-        blank(grid, state);
+      case BfsPhase::clear_bitmap:
+        clear_bitmap(grid, state);
         break;
-      case BfsPhase::mark:
-        mark(grid, state);
+      case BfsPhase::queue_to_bitmap:
+        queue_to_bitmap(grid, state);
         break;
-      case BfsPhase::share:
-        share(grid);
+      case BfsPhase::all_gather:
+        all_gather(grid);
         break;
       case BfsPhase::pull:
         pull(grid, state);
         break;
-      case BfsPhase::collect:
-        collect(grid, state);
+      case BfsPhase::bitmap_to_queue:
+        bitmap_to_queue(grid, state);
         break;
       case BfsPhase::check:
         check(grid);
@@ -171,7 +171,7 @@ struct BfsProgram : BfsArrays {
   }
 
   template <class Grid>
-  WARREN_HD void clear(Grid& grid) const {
+  WARREN_HD void reset(Grid& grid) const {
     grid.template for_each<exec::Thread>(words, [&](auto&, std::uint64_t w) {
       const bool own = w >= first_word() && w < first_word() + own_words();
       seen[w] =
@@ -298,13 +298,13 @@ struct BfsProgram : BfsArrays {
 
   /// A push from the frontier's bitmap.
   template <class Grid>
-  WARREN_HD void sweep(Grid& grid, const State& state) const {
+  WARREN_HD void push_by_address(Grid& grid, const State& state) const {
     using WorkerType = typename Grid::Warp;
     Pusher<WorkerType> pusher(*this, state, stage_of(grid));
-    sweep_marked(grid, out, chunks, next_bitmap(state),
-                 [&](const WorkerType& worker, const graph::ListPiece& piece) {
-                   pusher.push(worker, piece);
-                 });
+    for_marked_by_address(grid, out, chunks, next_bitmap(state),
+                          [&](const WorkerType& worker, const graph::ListPiece& piece) {
+                            pusher.push(worker, piece);
+                          });
     pusher.finish(grid);
     end_push(grid, state);
   }
@@ -466,14 +466,14 @@ struct BfsProgram : BfsArrays {
   }
 
   template <class Grid>
-  WARREN_HD void blank(Grid& grid, const State& state) const {
+  WARREN_HD void clear_bitmap(Grid& grid, const State& state) const {
     BitmapWord* next = next_bitmap(state);
     grid.template for_each<exec::Thread>(
         own_words(), [&](auto&, std::uint64_t w) { next[first_word() + w] = 0; });
   }
 
   template <class Grid>
-  WARREN_HD void mark(Grid& grid, const State& state) const {
+  WARREN_HD void queue_to_bitmap(Grid& grid, const State& state) const {
     BitmapWord* next = next_bitmap(state);
     grid.template for_each<exec::Thread>(queue_count[state.slot % 3], [&](auto&, std::uint64_t i) {
       const QueueEntry entry = queue[state.slot % 2][i];
@@ -482,7 +482,7 @@ struct BfsProgram : BfsArrays {
   }
 
   template <class Grid>
-  WARREN_HD void share(Grid& grid) const {
+  WARREN_HD void all_gather(Grid& grid) const {
     grid.template for_each<exec::Thread>(words, [&](auto&, std::uint64_t w) {
       // A word at a cut has several owners, each of whom set its own bits.
       BitmapWord value = 0;
@@ -551,7 +551,7 @@ struct BfsProgram : BfsArrays {
   }
 
   template <class Grid>
-  WARREN_HD void collect(Grid& grid, const State& state) const {
+  WARREN_HD void bitmap_to_queue(Grid& grid, const State& state) const {
     using WorkerType = typename Grid::Warp;
     const BitmapWord* next = next_bitmap(state);
     QueueWriter<WorkerType> writer(queue[(state.slot + 1) % 2], queue_count + (state.slot + 1) % 3);

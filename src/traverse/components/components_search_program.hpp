@@ -57,7 +57,7 @@ struct ComponentsSearchProgram {
   WARREN_HD void step(Grid& grid, const State& state) const {
     switch (state.phase) {
       case ComponentsSearchPhase::search:
-        if (state.bfs.phase == BfsPhase::clear && is_first_thread(grid)) *reached = {};
+        if (state.bfs.phase == BfsPhase::reset && is_first_thread(grid)) *reached = {};
         search.step(grid, state.bfs);
         break;
       case ComponentsSearchPhase::scan:

@@ -281,7 +281,7 @@ SearchOutcome search_queues(team::Team& team, const exec::Stream& stream, const 
                             const SsspProgram<Metric, kPacked>& program) {
   SsspState initial;
   set_common(initial, team, program);
-  initial.may_sweep = shard.edges_placement != graph::EdgesPlacement::device;
+  initial.may_go_by_address = shard.edges_placement != graph::EdgesPlacement::device;
   const SsspState last = SsspSearch<Backend, Metric, kPacked>::run(team, stream, program, initial);
   return {last.has_overflowed, last.is_settled,
           last.steps,          kSsspBins * (last.window + std::uint64_t{1}),
@@ -293,7 +293,7 @@ SearchOutcome search_scans(team::Team& team, const exec::Stream& stream, const g
                            const SsspProgram<Metric, kPacked>& program, double delta) {
   SsspScanState initial;
   set_common(initial, team, program);
-  initial.may_sweep = shard.edges_placement != graph::EdgesPlacement::device;
+  initial.may_go_by_address = shard.edges_placement != graph::EdgesPlacement::device;
   initial.width = delta;
   initial.narrowest = delta;
   initial.vertices = shard.vertices;

@@ -147,8 +147,8 @@ struct SsspProgram {
     return update_counts_of[from][parity * kMaxRanks + static_cast<std::uint32_t>(to)];
   }
   /// Whether this rank works the bin off in the order of the edges' addresses.
-  [[nodiscard]] WARREN_HD bool sweeps(const State& state) const {
-    return state.may_sweep && state.is_first && bin_counts[state.bin] >= kSweepVertices;
+  [[nodiscard]] WARREN_HD bool goes_by_address(const State& state) const {
+    return state.may_go_by_address && state.is_first && bin_counts[state.bin] >= kByAddressVertices;
   }
   /// The queues that a step of this state writes.
   [[nodiscard]] WARREN_HD SsspTargets targets(const State& state) const {
@@ -240,7 +240,7 @@ struct SsspProgram {
 
   template <class Grid>
   WARREN_HD void mark(Grid& grid, const State& state) const {
-    if (!sweeps(state)) return;
+    if (!goes_by_address(state)) return;
     const QueueEntry* list = bins + state.bin * capacity;
     BitmapWord* marks = in_bin[state.flip];
     grid.template for_each<exec::Thread>(bin_counts[state.bin], [&](auto&, std::uint64_t i) {
@@ -252,7 +252,7 @@ struct SsspProgram {
   template <class Grid>
   WARREN_HD void relax(Grid& grid, const State& state) const {
     SsspRelax<Grid, SsspProgram>(grid, *this, state).run();
-    if (state.may_sweep && state.is_first) {
+    if (state.may_go_by_address && state.is_first) {
       BitmapWord* marks = in_bin[state.flip ^ 1u];
       grid.template for_each<exec::Thread>(words, [&](auto&, std::uint64_t w) { marks[w] = 0; });
     }

@@ -6,7 +6,7 @@
 // Graph Algorithms with GraphIt, CGO 2020). Large steps put it in a queue that all blocks share.
 #pragma once
 
-#include "traverse/common/sweep.hpp"
+#include "traverse/common/ordered_push.hpp"
 #include "traverse/sssp/sssp_edges.hpp"
 #include "traverse/sssp/sssp_updates.hpp"
 #include "traverse/sssp/sssp_writer.hpp"
@@ -58,8 +58,8 @@ class SsspRelax {
       scratch_.held[1] = 0;
     }
     block_.sync();
-    if (program_.sweeps(state_)) {
-      sweep();
+    if (program_.goes_by_address(state_)) {
+      relax_by_address();
     } else {
       work_off(list, entries);
     }
@@ -120,16 +120,16 @@ class SsspRelax {
   }
 
   /// The current bin in the order of its edges' addresses.
-  WARREN_HD void sweep() {
-    sweep_marked(grid_, program_.out, program_.chunks, program_.in_bin[state_.flip],
-                 [&](const WarpType& worker, graph::ListPiece piece) {
-                   Word distance = 0;
-                   if (piece.length > 0)
-                     distance =
-                         exec::atomic_load(program_.distance[program_.out.first + piece.row]);
-                   if (bin_of(distance) != state_.bin) piece.length = 0;
-                   relax(worker, distance, piece);
-                 });
+  WARREN_HD void relax_by_address() {
+    for_marked_by_address(
+        grid_, program_.out, program_.chunks, program_.in_bin[state_.flip],
+        [&](const WarpType& worker, graph::ListPiece piece) {
+          Word distance = 0;
+          if (piece.length > 0)
+            distance = exec::atomic_load(program_.distance[program_.out.first + piece.row]);
+          if (bin_of(distance) != state_.bin) piece.length = 0;
+          relax(worker, distance, piece);
+        });
   }
 
   /// The block's own list, until it is empty.

@@ -95,15 +95,15 @@ class SsspScan {
   }
 
   /// What is marked in a bitmap, in the order of the edges' addresses.
-  WARREN_HD void sweep(const BitmapWord* marks) {
-    sweep_marked(grid_, program_.out, program_.chunks, marks,
-                 [&](const WarpType& worker, graph::ListPiece piece) {
-                   Word distance = 0;
-                   if (piece.length > 0)
-                     distance =
-                         exec::atomic_load(program_.distance[program_.out.first + piece.row]);
-                   relax(worker, distance, piece);
-                 });
+  WARREN_HD void relax_by_address(const BitmapWord* marks) {
+    for_marked_by_address(
+        grid_, program_.out, program_.chunks, marks,
+        [&](const WarpType& worker, graph::ListPiece piece) {
+          Word distance = 0;
+          if (piece.length > 0)
+            distance = exec::atomic_load(program_.distance[program_.out.first + piece.row]);
+          relax(worker, distance, piece);
+        });
     finish();
   }
 
@@ -323,9 +323,9 @@ struct SsspScanProgram {
         forget_last(grid, state);
         Scan(grid, *this, state).mark();
         break;
-      case SsspScanPhase::sweep:
+      case SsspScanPhase::relax_by_address:
         prepare_queues(grid, state);
-        Scan(grid, *this, state).sweep(memory.in_bin[0]);
+        Scan(grid, *this, state).relax_by_address(memory.in_bin[0]);
         break;
       case SsspScanPhase::scan:
         forget_last(grid, state);
@@ -336,9 +336,9 @@ struct SsspScanProgram {
         prepare_queues(grid, state);
         Scan(grid, *this, state).again();
         break;
-      case SsspScanPhase::sweep_again:
+      case SsspScanPhase::again_by_address:
         prepare_queues(grid, state);
-        Scan(grid, *this, state).sweep(memory.queued[state.slot % 2]);
+        Scan(grid, *this, state).relax_by_address(memory.queued[state.slot % 2]);
         break;
       case SsspScanPhase::forget:
         forget_queue(grid, state);
@@ -413,7 +413,7 @@ struct SsspScanProgram {
     if (grid.block() == 0 && grid.block_worker().lane() == 0)
       memory.nearest[(state.bin + 2) % 3] = Metric::kUnreached;
   }
-  /// Of the step before, which swept the bitmap of its queue.
+  /// Of the step before, which went through the bitmap of its queue by address.
   template <class Grid>
   WARREN_HD void forget_queue(Grid& grid, const State& state) const {
     const std::uint32_t parity = (state.slot + 1) % 2;

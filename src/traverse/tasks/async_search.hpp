@@ -132,7 +132,7 @@ struct SearchFunction : SearchProblem<MetricType> {
     if (worker.any(active)) work_on(worker, context, active, task, mine.begin, degree, leap_of);
     worker.sync();
     if constexpr (kKeeps) {
-      if (keep > 0) go_on(worker, context, leap_of);
+      if (keep > 0) drain(worker, context, leap_of);
     }
     if constexpr (kKeeps) push_far(worker, context, leap_of);
   }
@@ -240,7 +240,7 @@ struct SearchFunction : SearchProblem<MetricType> {
 
   /// An improved vertex: to the list of those kept where it is near, its list is short and there
   /// is room, else to those for queues.
-  WARREN_HD void hand_on(const Leap& leap_of, const Kept& next, EdgeOffset degree,
+  WARREN_HD void enqueue(const Leap& leap_of, const Kept& next, EdgeOffset degree,
                          Work& work) const {
     if (next.word < leap_of.limit && degree <= kKeptEdges && try_keep(leap_of, next, degree)) {
       ++work.kept;
@@ -309,7 +309,7 @@ struct SearchFunction : SearchProblem<MetricType> {
         if (base + i * worker.size() < total && Metric::is_less(next[i].word, now[i]) &&
             Metric::is_less(next[i].word, lower(best, next[i].vertex, next[i].word))) {
           if (kKeeps && kept_so_far(leap_of) < keep) {
-            hand_on(leap_of, next[i], find_list(next[i]), work);
+            enqueue(leap_of, next[i], find_list(next[i]), work);
           } else {
             put_far(leap_of, next[i]);
           }
@@ -340,7 +340,7 @@ struct SearchFunction : SearchProblem<MetricType> {
   /// one's vertices is on its way while their words are lowered: an edge is a chain of two
   /// accesses. Lanes wait for each other once a round.
   template <class W, class C>
-  WARREN_HD void go_on(const W& worker, C& context, Leap& leap_of) const {
+  WARREN_HD void drain(const W& worker, C& context, Leap& leap_of) const {
     const typename Metric::Weights weights(out);
     KeptLists& lists = in_scratch(leap_of);
     Work work;
@@ -385,7 +385,7 @@ struct SearchFunction : SearchProblem<MetricType> {
         WARREN_UNROLL
         for (std::uint32_t i = 0; i < Lists::kTogether; ++i) {
           if (has[i] && Metric::is_less(next[i].word, now[i]))
-            hand_on(leap_of, next[i], degree[i], work);
+            enqueue(leap_of, next[i], degree[i], work);
         }
       }
       worker.sync();
