@@ -145,7 +145,7 @@ def test_refused():
                 warren.set_allocator(given)
         with pytest.raises(ValueError, match='^allocator: got "pool", which gives memory of GPUs, and the session runs on the CPU; expected a function, or None$'):
             warren.Session(allocator="pool")
-    for wrong, got in ((np, "numpy"), (object(), "object"), ("torch", "str"), (np.zeros(3), "ndarray")):
+    for wrong, got in ((np, "numpy"), (object(), "object"), ("torch", "str"), (np.zeros(3), "numpy.ndarray")):
         with pytest.raises(ValueError, match=f"^allocator: got {got}, expected the module torch"):
             warren.Session(allocator=wrong)
     with pytest.raises(ValueError, match="^allocator: got torch, which gives memory of GPUs"):
