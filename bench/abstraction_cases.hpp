@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops of the abstraction benchmark in three ways: by hand, through exec::launch, and as a
-// step program.
+// BSP program.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +60,7 @@ struct Repeat {
   static constexpr std::uint32_t kThreadsPerBlock = 256;
   static constexpr std::uint32_t kBlocksPerProcessor = 8;
   static constexpr std::uint32_t kScratchBytes = 0;
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
   Kernel kernel;
   std::uint64_t tasks;
 

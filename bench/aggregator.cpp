@@ -39,7 +39,7 @@ nlohmann::json measure(team::Team& team, const Options& options, double bandwidt
   queue_options.most_pushes = 1;
   queue_options.gather = batch == 0 ? schedule::Gather::never : schedule::Gather::always;
   if (batch != 0) queue_options.batch = batch;
-  queue_options.slow_nanoseconds = static_cast<std::uint32_t>(latency * 1e3);
+  queue_options.link_delay_nanoseconds = static_cast<std::uint32_t>(latency * 1e3);
   queue_options.slow_bandwidth = bandwidth * 1e9;
   schedule::TaskQueue<typename Function::Task> queue(team, queue_options);
   const exec::Stream stream(team.device());

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include <nanobind/stl/optional.h>
+
 #include "warren/api/session.hpp"
 #include "warren/core/log.hpp"
 
@@ -27,7 +29,7 @@ class PythonResource final : public exec::MemoryResource {
       const nb::object given = nb::handle(function_)(device.index(), bytes);
       const auto address = nb::cast<std::uintptr_t>(given[0]);
       if (address == 0 || address % kAlignment != 0) {
-        log_warning("the allocator that was set gave memory that is not aligned to 256 bytes");
+        log_warning("the allocator gave memory that is not aligned to 256 bytes");
         return nullptr;
       }
       auto* const pointer = reinterpret_cast<void*>(address);
@@ -35,7 +37,7 @@ class PythonResource final : public exec::MemoryResource {
       owners_[pointer] = hold(given[1]);
       return pointer;
     } catch (const std::exception& error) {
-      log_warning(std::string("the allocator that was set gave no memory: ") + error.what());
+      log_warning(std::string("the allocator gave no memory: ") + error.what());
       return nullptr;
     }
   }
@@ -59,19 +61,29 @@ class PythonResource final : public exec::MemoryResource {
 }  // namespace
 
 void bind_allocator(nb::module_& module) {
+  nb::class_<Allocator>(module, "Allocator", "Where device memory comes from.")
+      .def(
+          "__init__",
+          [](Allocator* self, const nb::object& function) {
+            new (self) Allocator{std::make_shared<PythonResource>(function)};
+          },
+          nb::arg("function"),
+          nb::sig("def __init__(self, function: typing.Callable[[int, int], tuple[int, "
+                  "typing.Any]]) -> None"),
+          "function(device, bytes): the address, and what frees the memory when it goes.")
+      .def_static(
+          "pool", [] { return Allocator{unlocked([] { return exec::pool_resource(); })}; },
+          "The driver's stream-ordered pools.");
   module.def(
       "set_allocator",
-      [](const nb::object& function, bool on_cpu) {
+      [](const std::optional<Allocator>& allocator, bool on_cpu) {
         std::shared_ptr<exec::MemoryResource> resource;
-        if (!function.is_none()) resource = std::make_shared<PythonResource>(function);
+        if (allocator) resource = allocator->resource;
         unlocked([&] {
           set_memory_resource(std::move(resource), on_cpu ? DeviceKind::cpu : DeviceKind::cuda);
         });
       },
-      nb::arg("function").none(), nb::arg("on_cpu"),
-      nb::sig("def set_allocator(function: typing.Callable[[int, int], tuple[int, typing.Any]] | "
-              "None, on_cpu: bool) -> None"),
-      "function(gpu, bytes): the address, and what frees the memory when it goes.");
+      nb::arg("allocator").none(), nb::arg("on_cpu"));
 }
 
 }  // namespace warren::python

@@ -24,6 +24,11 @@ namespace warren::python {
 
 namespace nb = nanobind;
 
+/// A memory resource as Python objects hold it.
+struct Allocator {
+  std::shared_ptr<exec::MemoryResource> resource;
+};
+
 void bind_allocator(nb::module_& module);
 void bind_arrays(nb::module_& module);
 void bind_check(nb::module_& module);

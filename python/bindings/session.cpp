@@ -70,8 +70,10 @@ bool shut_down() {
 }
 
 Session make_session(const std::optional<std::string>& device, int devices, int threads,
-                     bool share_devices, double slice_milliseconds) {
+                     bool share_devices, double slice_milliseconds,
+                     const std::optional<Allocator>& allocator) {
   SessionOptions options;
+  if (allocator) options.memory = allocator->resource;
   if (device) options.device = *device == "cuda" ? DeviceKind::cuda : DeviceKind::cpu;
   options.devices = devices;
   options.threads = threads;
@@ -139,13 +141,15 @@ void bind_session(nb::module_& module) {
       .def(
           "__init__",
           [](Session* self, const std::optional<std::string>& device, int devices, int threads,
-             bool share_devices, double slice_milliseconds) {
+             bool share_devices, double slice_milliseconds,
+             const std::optional<Allocator>& allocator) {
             new (self) Session(unlocked([&] {
-              return make_session(device, devices, threads, share_devices, slice_milliseconds);
+              return make_session(device, devices, threads, share_devices, slice_milliseconds,
+                                  allocator);
             }));
           },
           nb::arg("device").none(), nb::arg("devices"), nb::arg("threads"),
-          nb::arg("share_devices"), nb::arg("slice_milliseconds"))
+          nb::arg("share_devices"), nb::arg("slice_milliseconds"), nb::arg("allocator").none())
       .def("close", [](const Session& self) { unlocked([&] { Session(self).close(); }); })
       .def_prop_ro("is_closed", &Session::is_closed);
 }

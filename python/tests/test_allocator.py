@@ -39,14 +39,14 @@ class Pool:
 @pytest.fixture
 def pool():
     made = Pool()
-    _core.set_allocator(made, True)
+    _core.set_allocator(_core.Allocator(made), True)
     yield made
     _core.set_allocator(None, True)
 
 
-def multiply(graph):
+def multiply(graph, session=None):
     """Of two ranks, which have rows of B and C in their devices' memory."""
-    return graph.spmm(np.ones((graph.num_vertices, 4)), strategy="staged", devices=2, device="cpu").sum()
+    return graph.spmm(np.ones((graph.num_vertices, 4)), strategy="staged", devices=2, device="cpu", session=session).sum()
 
 
 def test_blocks_come_from_the_pool_and_go_back_there(pool):
@@ -56,7 +56,7 @@ def test_blocks_come_from_the_pool_and_go_back_there(pool):
         first, kept = pool.given, pool.given - pool.back
         assert kept > 0
         other = Pool()
-        _core.set_allocator(other, True)  # While the session holds blocks of the first one.
+        _core.set_allocator(_core.Allocator(other), True)  # While the session holds blocks of the first one.
         assert multiply(warren.from_edges([0, 1], [1, 2])) == 8 and other.given > 0 and pool.given == first
         _core.set_allocator(None, True)
         now = other.given
@@ -76,13 +76,80 @@ def test_a_pool_that_has_no_more(pool):
         assert multiply(graph) == 12
 
 
+def test_each_session_has_its_own():
+    graph = warren.from_edges([0, 1, 2], [1, 2, 3])
+    first, second = Pool(), Pool()
+    with warren.Session(device="cpu", allocator=first) as one, warren.Session(device="cpu", allocator=second) as other:
+        assert multiply(graph, one) == 12 and first.given > 0 and second.given == 0
+        before = first.given
+        assert multiply(graph, other) == 12 and second.given > 0 and first.given == before
+        with warren.Session(device="cpu") as plain:
+            assert multiply(graph, plain) == 12 and first.given == before
+        one.close()
+        warren.from_edges([0], [1])
+        assert first.back == first.given and second.back < second.given
+        with pytest.raises(ValueError, match="the session is closed"):
+            multiply(graph, one)
+        assert multiply(graph, other) == 12
+    warren.from_edges([0], [1])  # What was let go of is given back by the next call.
+    assert second.back == second.given
+
+
+def test_a_session_s_comes_before_the_process_s(pool):
+    own = Pool()
+    with warren.Session(device="cpu", allocator=own) as session:
+        assert multiply(warren.from_edges([0, 1], [1, 2]), session) == 8 and own.given > 0
+    assert pool.given == 0
+
+
+def test_tensors_of_torch_as_a_session_s_memory():
+    torch = pytest.importorskip("torch")
+    taken = []
+
+    def tensor(device, size):
+        block = torch.empty(size + 256, dtype=torch.uint8)
+        taken.append(size)
+        return block.data_ptr() + -block.data_ptr() % 256, block
+
+    graph = warren.generate("kron:8")
+    with warren.Session(device="cpu", allocator=tensor) as session:
+        assert np.array_equal(graph.bfs(0, devices=2, session=session).depth, graph.bfs(0, device="cpu").depth)
+    assert taken
+
+
+def test_a_session_s_pool_that_has_no_more():
+    graph, own = warren.from_edges([0, 1, 2], [1, 2, 3]), Pool()
+    own.limit = 8
+    with warren.Session(device="cpu", allocator=own) as session:
+        with pytest.raises(MemoryError, match="^not enough memory on .*the memory resource of the session has none to give: empty its cache, or make the session without it"):
+            multiply(graph, session)
+        own.limit = 2**40
+        assert multiply(graph, session) == 12
+
+
+def test_a_function_that_gives_what_is_no_block():
+    for wrong in (lambda device, size: None, lambda device, size: (64, object()), lambda device, size: 1 / 0):
+        with warren.Session(device="cpu", allocator=wrong) as session, pytest.raises(MemoryError, match="resource of the session"):
+            multiply(warren.from_edges([0, 1], [1, 2]), session)
+
+
 def test_refused():
     for library, got in ((np, "numpy"), (3, "int"), ("torch", "str")):
-        with pytest.raises(ValueError, match=f"^library: got {got}, expected the module torch or cupy, or None$"):
+        with pytest.raises(ValueError, match=f"^library: got {got}, expected the module torch or cupy, \"pool\", a function, or None$"):
             warren.set_allocator(library)
     if not HAS_GPU:
         with pytest.raises(ValueError, match="^library: got torch, but there is no GPU"):
             warren.set_allocator(types.ModuleType("torch"))
+        for given in ("pool", Pool()):
+            with pytest.raises(ValueError, match="^library: got .*, but there is no GPU"):
+                warren.set_allocator(given)
+        with pytest.raises(ValueError, match='^allocator: got "pool", which gives memory of GPUs, and the session runs on the CPU; expected a function, or None$'):
+            warren.Session(allocator="pool")
+    for wrong, got in ((np, "numpy"), (object(), "object"), ("torch", "str"), (np.zeros(3), "numpy.ndarray")):
+        with pytest.raises(ValueError, match=f"^allocator: got {got}, expected the module torch"):
+            warren.Session(allocator=wrong)
+    with pytest.raises(ValueError, match="^allocator: got torch, which gives memory of GPUs"):
+        warren.Session(device="cpu", allocator=types.ModuleType("torch"))
     warren.set_allocator(None)
     assert "cupy" not in sys.modules or HAS_GPU
     assert set(_allocator.ALLOCATORS) == {"torch", "cupy"}
@@ -118,3 +185,20 @@ def test_gpu(library):
         warren.set_allocator(None)
     warren.from_edges([0], [1])
     assert used() <= before + 2**20
+
+
+@pytest.mark.skipif(not HAS_GPU, reason="needs a GPU")
+def test_gpu_sessions_have_their_own():
+    torch = pytest.importorskip("torch")
+    graph = warren.generate("kron:14")
+    expected = graph.bfs(0, device="cpu").depth
+    before = torch.cuda.memory_allocated()
+    with warren.Session(device="cuda", allocator=torch) as one, warren.Session(device="cuda", allocator="pool") as other:
+        assert np.array_equal(graph.bfs(0, session=other).depth, expected)
+        assert torch.cuda.memory_allocated() == before
+        for _ in range(3):
+            assert np.array_equal(graph.bfs(0, session=one).depth, expected)
+            assert np.array_equal(graph.bfs(0, session=other).depth, expected)
+        assert torch.cuda.memory_allocated() > before
+    warren.from_edges([0], [1])
+    assert torch.cuda.memory_allocated() == before

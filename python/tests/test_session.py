@@ -96,11 +96,6 @@ def test_options_out_of_range(options):
         warren.Session(**options)
 
 
-def test_allocator_is_the_process_s():
-    with pytest.raises(NotImplementedError, match="warren.set_allocator"):
-        warren.Session(allocator=object())
-
-
 def test_options_are_looked_at_each_time():
     """What a call is told of where it runs is kept for the next one: by type and value, so that no wrong option passes for a right one of before."""
     with warren.Session(devices=1) as session:

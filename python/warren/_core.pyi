@@ -20,10 +20,19 @@ class Array:
 
     def dlpack(self) -> Any: ...
 
-def set_allocator(function: Callable[[int, int], tuple[int, Any]] | None, on_cpu: bool) -> None:
-    """
-    function(gpu, bytes): the address, and what frees the memory when it goes.
-    """
+class Allocator:
+    """Where device memory comes from."""
+
+    def __init__(self, function: Callable[[int, int], tuple[int, Any]]) -> None:
+        """
+        function(device, bytes): the address, and what frees the memory when it goes.
+        """
+
+    @staticmethod
+    def pool() -> Allocator:
+        """The driver's stream-ordered pools."""
+
+def set_allocator(allocator: Allocator | None, on_cpu: bool) -> None: ...
 
 def gpu_count() -> int: ...
 
@@ -73,7 +82,7 @@ def leave_processes(cause: str) -> None:
     """At the end; with a cause where this rank has failed."""
 
 class Session:
-    def __init__(self, device: str | None, devices: int, threads: int, share_devices: bool, slice_milliseconds: float) -> None: ...
+    def __init__(self, device: str | None, devices: int, threads: int, share_devices: bool, slice_milliseconds: float, allocator: Allocator | None) -> None: ...
 
     def close(self) -> None: ...
 

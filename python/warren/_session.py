@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from . import _core
+from ._allocator import allocator_of
 from ._arrays import bounded_number, flag, real_number, whole_number
 from ._cuda_libraries import load as load_cuda_libraries
 from ._processes import leave
@@ -66,6 +67,9 @@ class Session:
     threads: of the CPU, in all; None is all that the process may use. share_devices: more ranks than GPUs take turns, for tests.
     slice_milliseconds: after so long a search's kernel leaves its GPU, and is started again where it was; 0: it stays, but where the driver ends kernels
     after some seconds, as on a GPU with a display, where it leaves every 250.
+    allocator: where the device memory of its ranks comes from: the module torch or cupy (that library's caching allocator), "pool" (the driver's stream-ordered
+    pools, which keep what comes back), or a function as set_allocator() takes it, which on the CPU gives host memory; None: as set_allocator() says. What it gave
+    goes back to it, at the latest when the session is closed and its results are gone. Calls that it gives no memory raise MemoryError.
     Nothing starts before the first call. Calls of several threads may use one session: they take turns. Without a session calls use a standard one,
     which is made when it is first needed and closed at the end of the program. Raises ValueError for options out of range.
 
@@ -76,9 +80,7 @@ class Session:
     that leaves closes it.
     """
 
-    def __init__(self, device: str = "auto", devices: int | str = "auto", threads: int | None = None, share_devices: bool = False, allocator: None = None, slice_milliseconds: float = 0.0):
-        if allocator is not None:
-            raise NotImplementedError("allocator: all sessions of a process have one: warren.set_allocator(torch); leave it out")
+    def __init__(self, device: str = "auto", devices: int | str = "auto", threads: int | None = None, share_devices: bool = False, allocator: Any = None, slice_milliseconds: float = 0.0):
         self._lock = threading.Lock()
         self._entries = 0  # Of all threads.
         self.device = device
@@ -86,7 +88,8 @@ class Session:
         self.threads = threads
         choice("device", device, DEVICES)
         number = 0 if threads is None else bounded_number("threads", threads, 1, MAX_THREADS)
-        self._core = _core.Session(None if device == "auto" else device, number_of_devices(devices), number, flag("share_devices", share_devices), real_number("slice_milliseconds", slice_milliseconds, "a number of 0 or more"))
+        self._core = _core.Session(None if device == "auto" else device, number_of_devices(devices), number, flag("share_devices", share_devices), real_number("slice_milliseconds", slice_milliseconds, "a number of 0 or more"),
+                                   allocator_of("allocator", allocator, device))
         self._run = _keeping_runs(self._core)
         _open.add(self)
 

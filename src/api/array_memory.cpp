@@ -11,6 +11,8 @@
 #include "warren/core/log.hpp"
 #include "warren/exec/current_device.hpp"
 
+#include "api/session_memory.hpp"
+
 namespace warren::api {
 namespace {
 
@@ -53,6 +55,12 @@ struct KeptBlock {
   }
 };
 
+/// No later result takes a block of its resource.
+bool is_of_closed_session(const exec::Device& device) {
+  const auto* const memory = dynamic_cast<const SessionMemory*>(device.memory_resource().get());
+  return memory != nullptr && memory->is_closed();
+}
+
 /// Blocks of GPUs that results gave back, for later ones. Never destroyed: results may outlive what
 /// the process destroys at its end.
 class KeptBlocks {
@@ -61,13 +69,14 @@ class KeptBlocks {
     static auto* blocks = new KeptBlocks;
     return *blocks;
   }
-  /// One of this device and size; an empty one where there is none.
+  /// One of this device, size and resource; an empty one where there is none.
   [[nodiscard]] Buffer<std::byte> find(const exec::Device& device, std::uint64_t bytes) {
     KeptBlock found;
     {
       const std::scoped_lock lock(mutex_);
       const auto at = std::ranges::find_if(blocks_, [&](const KeptBlock& kept) {
-        return kept.block.size() == bytes && kept.block.device() == device;
+        return kept.block.size() == bytes && kept.block.device() == device &&
+               kept.block.device().memory_resource() == device.memory_resource();
       });
       if (at == blocks_.end()) return {};
       found = std::move(*at);
@@ -77,6 +86,7 @@ class KeptBlocks {
   }
   void keep(KeptBlock&& kept) noexcept {
     const std::scoped_lock lock(mutex_);
+    if (is_of_closed_session(kept.block.device())) return;  // The caller frees it.
     std::swap(blocks_[next_], kept);  // What stood there is freed by the caller.
     next_ = (next_ + 1) % blocks_.size();
   }

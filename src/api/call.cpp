@@ -32,7 +32,8 @@ graph::EdgesOptions lists_of(const CallOptions& options) {
   return lists;
 }
 
-traverse::TraversalWork work_of(const Graph& graph, const CallOptions& options) {
+traverse::TraversalWork work_of(const Teams& teams, const Graph& graph,
+                                const CallOptions& options) {
   const Drawing* drawing = graph.state()->drawing();
   const bool is_symmetric = drawing != nullptr ? drawing->is_symmetric() : graph.is_symmetric();
   traverse::TraversalWork work{*options.traversal, options.mode == Mode::asynchronous,
@@ -42,7 +43,10 @@ traverse::TraversalWork work_of(const Graph& graph, const CallOptions& options) 
       sizeof(Vertex) + (options.traversal == traverse::Traversal::sssp ? 4 : 0);
   work.list_bytes = work.edges * bytes * (is_symmetric ? 1 : 2);
   const std::uint64_t limit = options.placement.device_memory;
-  work.gpu_bytes = limit != 0 ? limit : exec::free_memory(exec::Device::cuda(0));
+  work.gpu_bytes =
+      limit != 0
+          ? limit
+          : exec::free_memory(exec::Device::cuda(0).with_memory(teams.memory(DeviceKind::cuda)));
   return work;
 }
 
@@ -155,8 +159,9 @@ Call::Call(const Graph& graph, const CallOptions& options)
   if (!is_asked && place_.kind == DeviceKind::cuda && options.traversal && processes == nullptr) {
     const int reachable = teams_->options().no_peer ? 1 : team::connected_cuda_devices();
     // Where there is a choice. To ask a GPU for its free memory takes longer than a small search.
-    const traverse::TraversalWork work =
-        reachable > 1 ? work_of(graph, options) : traverse::TraversalWork{*options.traversal};
+    const traverse::TraversalWork work = reachable > 1
+                                             ? work_of(*teams_, graph, options)
+                                             : traverse::TraversalWork{*options.traversal};
     const traverse::DeviceChoice choice = traverse::choose_devices(work, reachable);
     place_.ranks = info.devices = choice.devices;
     info.devices_reason = choice.reason;

@@ -106,7 +106,11 @@ std::uint64_t next_owner() {
 }
 
 Teams::Teams(const SessionOptions& options)
-    : options_(options), kind_(kind_of(options)), process_(getpid()) {
+    : options_(options),
+      kind_(kind_of(options)),
+      memory_(options.memory != nullptr ? std::make_shared<SessionMemory>(options.memory)
+                                        : nullptr),
+      process_(getpid()) {
   team::TeamOptions team;
   team.kind = kind_;
   team.ranks = options.devices == 0 ? 1 : options.devices;
@@ -114,6 +118,7 @@ Teams::Teams(const SessionOptions& options)
   team.threads = options.threads;
   team.sharing = sharing(options);
   team.are_apart = options.no_peer;
+  team.memory = options.memory;
   require(std::isfinite(options.slice_milliseconds) && options.slice_milliseconds >= 0 &&
               options.slice_milliseconds <= kMostSlice,
           fmt::format("slice_milliseconds: got {}, expected 0 (kernels stay) to {:.0f}",
@@ -142,11 +147,16 @@ void Teams::close() {
   const std::scoped_lock lock(mutex_);
   is_closed_ = true;
   teams.swap(teams_);
+  if (memory_ != nullptr) memory_->close();
   drop_kept_blocks();
 }
 
 DeviceKind Teams::kind(const std::optional<DeviceKind>& asked) const {
   return asked.value_or(kind_);
+}
+
+std::shared_ptr<exec::MemoryResource> Teams::memory(DeviceKind kind) const {
+  return kind == kind_ ? memory_ : nullptr;
 }
 
 int Teams::threads() const {
@@ -190,6 +200,7 @@ std::shared_ptr<StandingTeam> Teams::team_of(const Place& place, std::uint64_t o
     options.threads = options_.threads;
     options.sharing = sharing(options_);
     options.are_apart = options_.no_peer;
+    options.memory = memory(place.kind);
     if (options_.slice_milliseconds > 0)
       options.slice_nanoseconds = static_cast<std::uint64_t>(options_.slice_milliseconds * 1e6) + 1;
     // First the team: where its threads do not start, nothing stands there.

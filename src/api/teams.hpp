@@ -18,6 +18,7 @@
 #include "warren/api/session.hpp"
 #include "warren/exec/device.hpp"
 
+#include "api/session_memory.hpp"
 #include "api/standing_team.hpp"
 
 namespace warren::api {
@@ -53,6 +54,8 @@ class Teams {
 
   /// The session's kind, or the one that the call names.
   [[nodiscard]] DeviceKind kind(const std::optional<DeviceKind>& asked) const;
+  /// Where ranks on such devices take their memory; nullptr: where the process does.
+  [[nodiscard]] std::shared_ptr<exec::MemoryResource> memory(DeviceKind kind) const;
   /// CPU threads of a call, in all.
   [[nodiscard]] int threads() const;
   /// Ranks that a call has where nobody says; as many as there are processes, where this one is
@@ -91,6 +94,7 @@ class Teams {
 
   const SessionOptions options_;
   const DeviceKind kind_;  ///< Asked once: without a driver the runtime looks for it each time.
+  const std::shared_ptr<SessionMemory> memory_;  ///< nullptr: the session was given none.
   const pid_t process_;
   mutable std::mutex mutex_;
   /// Set with the lock. is_closed() takes none, as a fork may have copied it locked.

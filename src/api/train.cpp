@@ -137,8 +137,8 @@ TrainResult train_with(const Dataset& dataset, const TrainOptions& options) {
                                    .session = options.session});
   how.ranks = call.info.devices;
   api::TrainingData data = api::ready_data(dataset, how, needs, call.teams());
-  const learn::MemoryPlan plan =
-      api::in_library_words(api::fit_to(data, options, call.info, train));
+  const learn::MemoryPlan plan = api::in_library_words(
+      api::fit_to(data, options, call.info, train, call.teams().memory(call.info.device)));
   const api::TrainingJob job{
       data, train, plan, start.stored.has_value(), options.predictions, options.progress};
   api::TrainingOutcome outcome;

@@ -339,16 +339,17 @@ void fit_batches(TrainingData& data, const TrainOptions& asked, int ranks, std::
 }
 
 /// What each rank has, the CPU's threads shared out.
-exec::Device device_of_rank(const RunInfo& ran) {
-  if (ran.device == DeviceKind::cuda) return exec::Device::cuda(0);
+exec::Device device_of_rank(const RunInfo& ran,
+                            const std::shared_ptr<exec::MemoryResource>& memory) {
+  if (ran.device == DeviceKind::cuda) return exec::Device::cuda(0).with_memory(memory);
   const int threads = ran.threads > 0 ? ran.threads : exec::hardware_threads();
-  return exec::Device::cpu(std::max(1, threads / ran.devices));
+  return exec::Device::cpu(std::max(1, threads / ran.devices)).with_memory(memory);
 }
 
-learn::MemoryPlan plan_of(TrainingData& data, const learn::TrainOptions& train,
-                          const RunInfo& ran) {
+learn::MemoryPlan plan_of(TrainingData& data, const learn::TrainOptions& train, const RunInfo& ran,
+                          const std::shared_ptr<exec::MemoryResource>& memory) {
   learn::MemoryPlan plan =
-      learn::plan_memory(data.graphs, data.dataset, train, device_of_rank(ran));
+      learn::plan_memory(data.graphs, data.dataset, train, device_of_rank(ran, memory));
   const std::uint64_t saves = train.model.recompute ? 0 : plan.recompute_saves;
   log_info(
       fmt::format("a rank will hold {}: {}{}", human_bytes(plan.total()), plan.text(),
@@ -363,7 +364,8 @@ learn::MemoryPlan plan_of(TrainingData& data, const learn::TrainOptions& train,
 }  // namespace
 
 learn::MemoryPlan fit_to(TrainingData& data, const TrainOptions& asked, const RunInfo& ran,
-                         learn::TrainOptions& train) {
+                         learn::TrainOptions& train,
+                         const std::shared_ptr<exec::MemoryResource>& resource) {
   const bool on_gpu = ran.device == DeviceKind::cuda;
   train.inputs["normalize"] = data.normalize;
   check_strategy_on(asked, ran.devices, on_gpu, data);
@@ -374,7 +376,7 @@ learn::MemoryPlan fit_to(TrainingData& data, const TrainOptions& asked, const Ru
   sized.features = data.dataset.width;
   sized.classes = data.dataset.classes;
   learn::check(sized);
-  return plan_of(data, train, ran);
+  return plan_of(data, train, ran, resource);
 }
 
 }  // namespace warren::api

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BFS by access pattern as a step program: a step is a level.
+// BFS by access pattern as a BSP program: a step is a level.
 #pragma once
 
 #include "warren/baselines/pattern_bfs.hpp"
@@ -21,7 +21,7 @@ struct PatternBfsProgram {
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = 0;
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
   static constexpr std::uint32_t kFound = 4;  ///< The sum after the four sizes of requests.
 
   graph::CsrView out;
@@ -143,7 +143,7 @@ struct SequentialRead {
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = 0;
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
 
   struct alignas(16) Quad {
     Vertex part[4];

@@ -61,7 +61,7 @@ std::optional<int> parsed(std::string_view text) {
 GpuFeatures features_of(int capability) {
   return {.has_copies_behind = capability >= 80,
           .has_bfloat16_products = capability >= 80,
-          .has_gangs = capability >= 90,
+          .has_clusters = capability >= 90,
           .has_vector_reductions = capability >= 90};
 }
 

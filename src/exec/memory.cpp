@@ -71,8 +71,13 @@ class Resources {
     current_[static_cast<std::size_t>(kind)].swap(resource);
     is_used_ = is_used_ || current_[static_cast<std::size_t>(kind)] != nullptr;
   }
+  /// Who gives the device memory of this kind: its own resource, or the process's. nullptr: the
+  /// driver, or the system.
   [[nodiscard]] std::shared_ptr<MemoryResource> current(const Device& device, MemoryKind kind) {
-    if (!is_used_.load() || kind == MemoryKind::host) return nullptr;
+    if (kind == MemoryKind::host) return nullptr;
+    const std::shared_ptr<MemoryResource>& own = device.memory_resource();
+    if (own != nullptr && own->gives(kind)) return own;
+    if (!is_used_.load()) return nullptr;
     const std::scoped_lock lock(mutex_);
     const auto& resource = current_[static_cast<std::size_t>(device.kind())];
     return resource != nullptr && resource->gives(kind) ? resource : nullptr;
@@ -84,6 +89,7 @@ class Resources {
                                                   : giver->allocate(device, bytes);
     if (pointer == nullptr) return nullptr;
     const std::scoped_lock lock(mutex_);
+    is_used_ = true;
     givers_.emplace(pointer, giver);
     return pointer;
   }
@@ -125,7 +131,7 @@ class Resources {
   }
 
   std::mutex mutex_;
-  std::atomic<bool> is_used_{false};  ///< Some resource was set once.
+  std::atomic<bool> is_used_{false};  ///< Some resource was set for the process, or gave a block.
   std::array<std::shared_ptr<MemoryResource>, 2> current_;
   std::unordered_map<void*, std::shared_ptr<MemoryResource>> givers_;
 };
@@ -222,11 +228,13 @@ void* allocate(const Device& device, MemoryKind kind, std::uint64_t bytes) {
   if (pointer == nullptr) {
     a.current.fetch_sub(bytes);
     const std::uint64_t free = (on_card ? device : Device::cpu(1)).memory().free;
-    if (giver != nullptr)
-      throw MemoryError(
-          place(device, kind), bytes, free,
-          "the allocator that was set has none to give: empty its cache, or unset it");
-    throw MemoryError(place(device, kind), bytes, free);
+    if (giver == nullptr) throw MemoryError(place(device, kind), bytes, free);
+    throw MemoryError(place(device, kind), bytes, free,
+                      giver == device.memory_resource()
+                          ? "the memory resource of the session has none to give: empty its cache, "
+                            "or make the session without it"
+                          : "the allocator that was set has none to give: empty its cache, or "
+                            "unset it");
   }
   note_peak(a);
   ++a.changes;
@@ -324,7 +332,10 @@ std::uint64_t total_memory(const Device& device) {
 std::uint64_t free_memory(const Device& device) {
   const Account& a = account(device, MemoryKind::device);
   const std::uint64_t limit = a.limit.load();
-  const std::uint64_t free = device.memory().free;
+  const std::shared_ptr<MemoryResource> giver =
+      Resources::all().current(device, MemoryKind::device);
+  const std::uint64_t free =
+      device.memory().free + (giver != nullptr ? giver->unused(device) : std::uint64_t{0});
   if (limit == 0) return free;
   const std::uint64_t current = a.current.load();
   const std::uint64_t left = limit > current ? limit - current : 0;

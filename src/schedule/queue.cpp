@@ -30,8 +30,9 @@ void validate(const QueueOptions& options, bool on_gpu) {
   require(options.fetch >= 1 && (!on_gpu || options.fetch <= 1024),
           fmt::format("a fetch of {} tasks: give at least 1, and on a GPU at most 1024",
                       options.fetch));
-  require(options.together >= 1 && options.together <= 1 << 16,
-          fmt::format("pushes of {} tasks for each lane: give from 1 to 65536", options.together));
+  require(
+      options.push_batch >= 1 && options.push_batch <= 1 << 16,
+      fmt::format("pushes of {} tasks for each lane: give from 1 to 65536", options.push_batch));
   require(options.threads_per_processor <= detail::kMostThreadsPerProcessor,
           fmt::format("{} threads of a processor: give up to {}, or 0 for all that it has",
                       options.threads_per_processor, detail::kMostThreadsPerProcessor));

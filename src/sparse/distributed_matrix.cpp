@@ -138,7 +138,7 @@ DistributedMatrix::DistributedMatrix(team::Team& team, const exec::Stream& strea
     parts_ = std::make_unique<Parts>(team);
     parts_->plan = PipelinedPlan(stream, host_offsets_, columns,
                                  {.own = rows_,
-                                  .ghosts = halo_ids_.size(),
+                                  .halo_rows = halo_ids_.size(),
                                   .parts = is_direct_ ? parts_of(halo_ids_.size()) : 1});
     for (std::size_t i = 0; i < halo_ids_.size(); ++i)
       halo_ids_[i] = exchange.halo()[parts_->plan.order()[i]];
@@ -302,7 +302,7 @@ void DistributedMatrix::multiply(const exec::Stream& stream, const MatrixOperand
   parts_->streams.begin(stream);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const exec::Stream& on = parts_->streams.of(stream, i);
-    if (parts[i].ghosts > 0) parts_->pull->wait_for(on, i);
+    if (parts[i].halo_rows > 0) parts_->pull->wait_for(on, i);
     options.first_task = parts[i].first_task;
     options.tasks = parts[i].tasks;
     run(on,

@@ -80,8 +80,8 @@ void HaloPull::read(const exec::Stream& stream, const void* x, std::uint64_t row
   barrier_.wait(stream);
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const PipelinedPlan::Part& part = parts_[i];
-    gather_rows(stream, places, ids_ + part.first_ghost, part.ghosts,
-                static_cast<std::byte*>(to) + part.first_ghost * row_bytes, processors);
+    gather_rows(stream, places, ids_ + part.first_halo_row, part.halo_rows,
+                static_cast<std::byte*>(to) + part.first_halo_row * row_bytes, processors);
     arrived_[i].record(stream);
   }
   barrier_.arrive(stream);

@@ -35,9 +35,9 @@ class StagedProduct final : public ProductBase<T> {
     const std::uint32_t asked = this->team_.needs_windows() ? 1 : given.options.chunks;
     block_ = PipelinedBlock(
         this->stream_, std::move(block),
-        {.own = this->count_, .ghosts = halo.size(), .parts = asked != 0 ? asked : parts});
+        {.own = this->count_, .halo_rows = halo.size(), .parts = asked != 0 ? asked : parts});
     std::vector<Vertex> rows;
-    for (const Vertex ghost : block_.plan().order()) rows.push_back(halo[ghost]);
+    for (const Vertex halo_row : block_.plan().order()) rows.push_back(halo[halo_row]);
     halo_ = RowList(this->stream_, rows, this->moves_.group());
     if (this->team_.needs_windows())
       pull_.emplace(this->team_, this->stream_, given.rows.cuts, exchange, nullptr, block_.plan(),
@@ -69,7 +69,7 @@ class StagedProduct final : public ProductBase<T> {
     part_streams_.begin(run.stream);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const exec::Stream& stream = part_streams_.of(run.stream, i);
-      if (parts[i].ghosts > 0) stream.wait(arrived_[i]);
+      if (parts[i].halo_rows > 0) stream.wait(arrived_[i]);
       multiply(stream, run, parts[i]);
     }
     part_streams_.end(run.stream);
@@ -81,14 +81,14 @@ class StagedProduct final : public ProductBase<T> {
   void enqueue_apart(const ProductRun<T>& run) {
     const auto parts = block_.plan().parts();
     this->copies_wait(run.stream);
-    const auto* ghosts = static_cast<const T*>(
+    const auto* halo_rows = static_cast<const T*>(
         pull_->begin(this->copy_stream_, run.own.x, run.own.x_stride * sizeof(T), 0, true));
     this->moves_.count(halo_);
     part_streams_.begin(run.stream);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const exec::Stream& stream = part_streams_.of(run.stream, i);
-      if (parts[i].ghosts > 0) pull_->wait_for(stream, i);
-      this->around(run, stream, [&] { block_.multiply(stream, parts[i], run.own, ghosts); });
+      if (parts[i].halo_rows > 0) pull_->wait_for(stream, i);
+      this->around(run, stream, [&] { block_.multiply(stream, parts[i], run.own, halo_rows); });
     }
     part_streams_.end(run.stream);
     this->wait_for_copies(run.stream);
@@ -99,15 +99,15 @@ class StagedProduct final : public ProductBase<T> {
   }
   void gather(const exec::Stream& stream, const ProductRun<T>& run,
               const PipelinedPlan::Part& part) {
-    this->moves_.gather(stream, halo_, run.b, buffer_.data(), part.first_ghost,
-                        part.first_ghost + part.ghosts, true);
+    this->moves_.gather(stream, halo_, run.b, buffer_.data(), part.first_halo_row,
+                        part.first_halo_row + part.halo_rows, true);
   }
   void multiply(const exec::Stream& stream, const ProductRun<T>& run,
                 const PipelinedPlan::Part& part) const {
     this->around(run, stream, [&] { block_.multiply(stream, part, run.own, buffer_.data()); });
   }
 
-  /// Ghosts that are copied in less time than two streams take to wait for each other.
+  /// Halo rows that are copied in less time than two streams take to wait for each other.
   static constexpr std::uint64_t kFewBytes = std::uint64_t{512} << 10;
   /// Of a part, and the most parts, where nothing else was asked for: starting a part's kernels
   /// takes about as long as these bytes do over NVLink.

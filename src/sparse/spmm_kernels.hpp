@@ -93,7 +93,7 @@ inline void multiply_serially(const SpmmJob<T>& job, const SpmmTask& task, LaneC
   walk.end();
 }
 
-/// The same where B's rows are in one place, or own ones and ghosts in two, entry by entry of a
+/// The same where B's rows are in one place, or own ones and halo rows in two, entry by entry of a
 /// row, so that nothing but its column is looked up for an entry and the sums stay in registers.
 template <bool kWeighted, int kParts, std::uint32_t kWidth, class T>
 inline void multiply_in_place(const SpmmJob<T>& job, const SpmmTask& task, LaneColumns columns) {
@@ -105,9 +105,9 @@ inline void multiply_in_place(const SpmmJob<T>& job, const SpmmTask& task, LaneC
   const T* const rows[] = {job.b.origin[0] + columns.column,
                            job.b.origin[kParts - 1] + columns.column};
   const std::uint64_t stride = job.b.stride;
-  const std::uint64_t first_ghost = job.b.first[1];
+  const std::uint64_t first_halo_row = job.b.first[1];
   const auto row_of = [&](std::uint64_t column) {
-    return rows[kParts == 2 && column >= first_ghost ? 1 : 0] + column * stride;
+    return rows[kParts == 2 && column >= first_halo_row ? 1 : 0] + column * stride;
   };
   for (EdgeOffset e = task.begin; e < task.end;) {
     walk.reach(e);

@@ -156,7 +156,7 @@ struct SpmmOnTile {
 };
 
 /// The same where entries have numbers of columns and no weights, and B has one part, or own rows
-/// and ghosts: instructions, of which there are fewer here, take as long as bytes do.
+/// and halo rows: instructions, of which there are fewer here, take as long as bytes do.
 template <class T, std::uint32_t kWidth, bool kPlain, int kParts>
 struct SumsOnTile {
   static constexpr std::uint32_t kInFlight = 4;
@@ -181,11 +181,11 @@ struct SumsOnTile {
     const Vertex* ids = exec::kept_pointer(job.a.column_ids + mine.task.begin);
     const auto* const origin = exec::kept_pointer(
         reinterpret_cast<const unsigned char*>(job.b.origin[0] + mine.columns.column));
-    const auto* const ghosts = exec::kept_pointer(
+    const auto* const halo_rows = exec::kept_pointer(
         reinterpret_cast<const unsigned char*>(job.b.origin[kParts - 1] + mine.columns.column));
-    const auto first_ghost = static_cast<Vertex>(job.b.first[kParts - 1]);
+    const auto first_halo_row = static_cast<Vertex>(job.b.first[kParts - 1]);
     const auto row_of = [&](Vertex column) {
-      const auto* const from = kParts == 1 || column < first_ghost ? origin : ghosts;
+      const auto* const from = kParts == 1 || column < first_halo_row ? origin : halo_rows;
       return *reinterpret_cast<const Raw*>(exec::row_address(from, column, job.b_bytes));
     };
     const auto add = [&](const Raw& raw) {

@@ -20,7 +20,9 @@ class LoneTransport final : public Transport {
   std::vector<void*> share(void* pointer) override { return {pointer}; }
   void begin_access() noexcept override {}
   void end_access(bool /*has_failed*/) noexcept override {}
-  [[nodiscard]] const std::shared_ptr<Attic>& attic() const override { return of_.attic(); }
+  [[nodiscard]] const std::shared_ptr<DeferredFree>& deferred_free() const override {
+    return of_.deferred_free();
+  }
   void abort(const std::string& message) noexcept override { of_.abort(message); }
   void check() const override { of_.check(); }
   [[nodiscard]] const std::uint32_t* abort_flag() const override { return of_.abort_flag(); }

@@ -26,7 +26,9 @@ class DryTransport final : public Transport {
   }
   void begin_access() noexcept override {}
   void end_access(bool /*has_failed*/) noexcept override {}
-  [[nodiscard]] const std::shared_ptr<Attic>& attic() const override { return attic_; }
+  [[nodiscard]] const std::shared_ptr<DeferredFree>& deferred_free() const override {
+    return deferred_free_;
+  }
   void abort(const std::string& /*message*/) noexcept override {}
   void check() const override {}
   [[nodiscard]] const std::uint32_t* abort_flag() const override { return &flag_; }
@@ -34,7 +36,7 @@ class DryTransport final : public Transport {
  private:
   int ranks_;
   std::uint32_t flag_ = 0;
-  std::shared_ptr<Attic> attic_ = std::make_shared<Attic>();
+  std::shared_ptr<DeferredFree> deferred_free_ = std::make_shared<DeferredFree>();
 };
 
 }  // namespace

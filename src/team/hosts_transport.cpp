@@ -73,8 +73,8 @@ void end_all(ProcessControl& control, HostNotices& notices, int rank,
 class OfHostTransport final : public ProcessTransport {
  public:
   OfHostTransport(ProcessControl& control, const SharedSegment& segment, const Hosts& hosts,
-                  HostNotices& notices, std::shared_ptr<Attic> attic)
-      : ProcessTransport(control, segment, hosts.local_rank(), std::move(attic)),
+                  HostNotices& notices, std::shared_ptr<DeferredFree> deferred_free)
+      : ProcessTransport(control, segment, hosts.local_rank(), std::move(deferred_free)),
         rank_of_all_(hosts.rank()),
         notices_(notices) {}
 
@@ -90,8 +90,8 @@ class OfHostTransport final : public ProcessTransport {
 }  // namespace
 
 HostsTransport::HostsTransport(ProcessControl& control, const SharedSegment& segment, Hosts& hosts,
-                               HostNotices& notices, std::shared_ptr<Attic> attic)
-    : ProcessTransport(control, segment, hosts.local_rank(), std::move(attic)),
+                               HostNotices& notices, std::shared_ptr<DeferredFree> deferred_free)
+    : ProcessTransport(control, segment, hosts.local_rank(), std::move(deferred_free)),
       hosts_(hosts),
       notices_(notices) {}
 
@@ -110,7 +110,7 @@ void HostsTransport::abort(const std::string& message) noexcept {
 }
 
 std::unique_ptr<Transport> HostsTransport::of_host() {
-  return std::make_unique<OfHostTransport>(control(), segment(), hosts_, notices_, attic());
+  return std::make_unique<OfHostTransport>(control(), segment(), hosts_, notices_, deferred_free());
 }
 
 void HostsTransport::barrier() {

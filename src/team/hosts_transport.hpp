@@ -17,7 +17,7 @@ namespace warren::team {
 class HostsTransport : public ProcessTransport {
  public:
   HostsTransport(ProcessControl& control, const SharedSegment& segment, Hosts& hosts,
-                 HostNotices& notices, std::shared_ptr<Attic> attic);
+                 HostNotices& notices, std::shared_ptr<DeferredFree> deferred_free);
 
   [[nodiscard]] int rank() const override { return hosts_.rank(); }
   [[nodiscard]] int size() const override { return hosts_.size(); }

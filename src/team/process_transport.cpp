@@ -20,11 +20,12 @@ exec::Device host() { return exec::Device::cpu(1); }
 }  // namespace
 
 ProcessTransport::ProcessTransport(ProcessControl& control, const SharedSegment& segment, int rank,
-                                   std::shared_ptr<Attic> attic, std::optional<OnGpu> on_gpu)
+                                   std::shared_ptr<DeferredFree> deferred_free,
+                                   std::optional<OnGpu> on_gpu)
     : control_(control),
       segment_(segment),
       rank_(rank),
-      attic_(std::move(attic)),
+      deferred_free_(std::move(deferred_free)),
       on_gpu_(std::move(on_gpu)) {}
 
 ProcessTransport::~ProcessTransport() { free_staging(); }

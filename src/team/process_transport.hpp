@@ -28,7 +28,8 @@ class ProcessTransport : public Transport {
   };
 
   ProcessTransport(ProcessControl& control, const SharedSegment& segment, int rank,
-                   std::shared_ptr<Attic> attic, std::optional<OnGpu> on_gpu = std::nullopt);
+                   std::shared_ptr<DeferredFree> deferred_free,
+                   std::optional<OnGpu> on_gpu = std::nullopt);
   ~ProcessTransport() override;
   ProcessTransport(const ProcessTransport&) = delete;
   ProcessTransport& operator=(const ProcessTransport&) = delete;
@@ -44,7 +45,9 @@ class ProcessTransport : public Transport {
   void begin_access() noexcept override {}
   void end_access(bool /*has_failed*/) noexcept override {}
   [[nodiscard]] bool spans_processes() const override { return true; }
-  [[nodiscard]] const std::shared_ptr<Attic>& attic() const override { return attic_; }
+  [[nodiscard]] const std::shared_ptr<DeferredFree>& deferred_free() const override {
+    return deferred_free_;
+  }
   void abort(const std::string& message) noexcept override;
   void check() const override { control_.check(); }
   [[nodiscard]] const std::uint32_t* abort_flag() const override { return &control_.has_ended; }
@@ -63,7 +66,7 @@ class ProcessTransport : public Transport {
   ProcessControl& control_;
   const SharedSegment& segment_;
   const int rank_;  ///< Of this host's.
-  const std::shared_ptr<Attic> attic_;
+  const std::shared_ptr<DeferredFree> deferred_free_;
   const std::optional<OnGpu> on_gpu_;
   std::byte* staging_ = nullptr;
   std::uint64_t staging_bytes_ = 0;

@@ -164,15 +164,16 @@ class Processes::Impl {
   }
   [[nodiscard]] std::unique_ptr<Transport> transport() {
     if (hosts_ == nullptr)
-      return std::make_unique<ProcessTransport>(*control_, meeting_.segment, launch_.rank, attic_);
+      return std::make_unique<ProcessTransport>(*control_, meeting_.segment, launch_.rank,
+                                                deferred_free_);
     return std::make_unique<HostsTransport>(*control_, meeting_.segment, *hosts_, *notices_,
-                                            attic_);
+                                            deferred_free_);
   }
   [[nodiscard]] std::unique_ptr<Transport> transport_on_gpu(const exec::Device& device,
                                                             std::vector<bool> reaches) {
     if (!gpus_) gpus_.emplace(*control_, launch_.rank, arena_);
     return std::make_unique<ProcessTransport>(
-        *control_, meeting_.segment, launch_.rank, attic_,
+        *control_, meeting_.segment, launch_.rank, deferred_free_,
         ProcessTransport::OnGpu{&*gpus_, device, std::move(reaches)});
   }
   [[nodiscard]] int hosts() const { return hosts_ == nullptr ? 1 : hosts_->count(); }
@@ -279,7 +280,7 @@ class Processes::Impl {
       if (notices_) notices_->tend();
       if (getppid() != parent_) end("the process that started the ranks has ended");
       if (!control_->is_over()) continue;
-      attic_->end();
+      deferred_free_->end();
       if (!ended) ended = Clock::now();
       if (is_told || Clock::now() - *ended < kGrace) continue;
       is_told = true;
@@ -320,7 +321,7 @@ class Processes::Impl {
   int all_threads_ = 1;
   std::shared_ptr<ProcessArena> arena_;
   std::optional<ProcessGpus> gpus_;  ///< Where a team has run on GPUs.
-  const std::shared_ptr<Attic> attic_ = std::make_shared<Attic>();
+  const std::shared_ptr<DeferredFree> deferred_free_ = std::make_shared<DeferredFree>();
   std::array<int, 2> wake_{-1, -1};  ///< A pipe: closing it ends the watch.
   std::mutex look_;
   std::thread watcher_;

@@ -43,7 +43,9 @@ StreamBarrier::StreamBarrier(Team& team) : team_(team), exceptions_(std::uncaugh
   team.barrier();  // Nobody arrives before all counters are zero.
 }
 
-StreamBarrier::~StreamBarrier() { team_.attic()->give_back(std::move(memory_), exceptions_); }
+StreamBarrier::~StreamBarrier() {
+  team_.deferred_free()->give_back(std::move(memory_), exceptions_);
+}
 
 void StreamBarrier::arrive(const exec::Stream& stream) {
   team_.check();

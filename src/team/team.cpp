@@ -140,6 +140,10 @@ void validate(const TeamOptions& options) {
   require(
       options.ranks <= kMaxRanks,
       fmt::format("a team of {} devices was asked for: the most is {}", options.ranks, kMaxRanks));
+  require(
+      options.memory == nullptr || Processes::current() == nullptr,
+      "a memory resource was given for ranks that are processes, which open each other's memory "
+      "and so take it where all of them can: leave the resource out");
   require(options.threads >= 0,
           fmt::format("{} threads were asked for: give a positive number, or 0 for all",
                       options.threads));
@@ -160,11 +164,13 @@ void validate(const TeamOptions& options) {
 namespace {
 
 exec::Device device_of_rank(const TeamOptions& options, int rank) {
-  if (options.kind == exec::DeviceKind::cuda)
-    return exec::Device::cuda((options.first_gpu + rank) % exec::cuda_device_count());
+  if (options.kind == exec::DeviceKind::cuda) {
+    return exec::Device::cuda((options.first_gpu + rank) % exec::cuda_device_count())
+        .with_memory(options.memory);
+  }
   const int threads = options.threads == 0 ? exec::hardware_threads() : options.threads;
   const int share = threads / options.ranks + (rank < threads % options.ranks ? 1 : 0);
-  return exec::Device::cpu(share == 0 ? 1 : share);
+  return exec::Device::cpu(share == 0 ? 1 : share).with_memory(options.memory);
 }
 
 /// Which memory of others the ranks reach.

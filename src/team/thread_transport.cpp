@@ -85,7 +85,7 @@ void ThreadHub::end(int rank, std::string message) noexcept {
       failed_rank_ = rank;
       message_ = std::move(message);
     }
-    attic->end();
+    deferred_free->end();
     aborted_.store(true, std::memory_order_release);
     std::atomic_ref<std::uint32_t>(*abort_flag).store(1, std::memory_order_release);
   }

@@ -49,7 +49,7 @@ class ThreadHub {
   };
   std::vector<Slot> slots;
   std::uint32_t* abort_flag;
-  const std::shared_ptr<Attic> attic = std::make_shared<Attic>();
+  const std::shared_ptr<DeferredFree> deferred_free = std::make_shared<DeferredFree>();
 
  private:
   void throw_aborted() const;
@@ -84,7 +84,9 @@ class ThreadTransport : public Transport {
   Windows share_windows(const Window& window) override;
   void publish(std::span<const Shown> shown, bool is_later) override;
   [[nodiscard]] bool needs_windows() const override { return reach_ != Reach::all; }
-  [[nodiscard]] const std::shared_ptr<Attic>& attic() const override { return hub_->attic; }
+  [[nodiscard]] const std::shared_ptr<DeferredFree>& deferred_free() const override {
+    return hub_->deferred_free;
+  }
   void begin_access() noexcept override;
   void end_access(bool has_failed) noexcept override;
   void abort(const std::string& message) noexcept override { hub_->abort(rank_, message); }

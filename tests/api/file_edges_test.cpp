@@ -9,26 +9,19 @@
 #include "warren/graph/edge_file.hpp"
 #include "warren/warren.hpp"
 
+#include "support/message_of.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace warren {
 namespace {
 
 using ::testing::HasSubstr;
+using testing_support::message_of;
 
 template <class T>
 std::vector<T> all_of(const Array<T>& array) {
   const auto values = array.host();
   return {values.begin(), values.end()};
-}
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 class FileEdges : public ::testing::Test {

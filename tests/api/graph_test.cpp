@@ -9,6 +9,7 @@
 #include "graphs.hpp"
 #include "reference/graph_csr.hpp"
 #include "support/folders.hpp"
+#include "support/message_of.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace warren {
@@ -17,6 +18,7 @@ namespace {
 using fixtures::graph_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing_support::message_of;
 using testing_support::TemporaryFolder;
 
 const std::vector<EdgeOffset> kOffsets = {0, 2, 3, 3};
@@ -25,15 +27,6 @@ const std::vector<Vertex> kTargets = {1, 2, 0};
 template <class T>
 std::vector<T> vector(const memory::HostArray<T>& array) {
   return {array.begin(), array.end()};
-}
-
-std::string message(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 TEST(ApiGraph, EdgesBecomeTheGraphThatTheBuilderMakes) {
@@ -98,33 +91,34 @@ TEST(ApiGraph, SymmetryIsFoundOut) {
 }
 
 TEST(ApiGraph, BadArraysAreRefusedByName) {
-  EXPECT_THAT(message([] { (void)from_csr({}, kTargets); }), HasSubstr("no offsets"));
-  EXPECT_THAT(message([] {
+  EXPECT_THAT(message_of([] { (void)from_csr({}, kTargets); }), HasSubstr("no offsets"));
+  EXPECT_THAT(message_of([] {
                 (void)from_csr(std::vector<EdgeOffset>{0, 2, 3, 2}, kTargets);
               }),
               HasSubstr("offsets[3]"));
-  EXPECT_THAT(message([] {
+  EXPECT_THAT(message_of([] {
                 (void)from_csr(std::vector<EdgeOffset>{1, 2, 3, 3}, kTargets);
               }),
               HasSubstr("offsets[0]"));
-  EXPECT_THAT(message([] {
+  EXPECT_THAT(message_of([] {
                 (void)from_csr(std::vector<EdgeOffset>{0, 2, 3, 9}, kTargets);
               }),
               HasSubstr("offsets[3]"));
-  EXPECT_THAT(message([] {
+  EXPECT_THAT(message_of([] {
                 (void)from_csr(kOffsets, std::vector<Vertex>{1, 3, 0});
               }),
               HasSubstr("targets[1]"));
-  EXPECT_THAT(message([] { (void)from_csr(kOffsets, kTargets, std::vector<float>{1}); }),
+  EXPECT_THAT(message_of([] { (void)from_csr(kOffsets, kTargets, std::vector<float>{1}); }),
               HasSubstr("1 weights for 3 edges"));
   const std::vector<Vertex> two = {0, 1}, one = {1};
-  EXPECT_THAT(message([&] { (void)from_edges(two, one); }), HasSubstr("1 targets for 2 sources"));
-  EXPECT_THAT(message([&] { (void)from_edges(two, two, {}, 1); }), HasSubstr("sources[1] is 1"));
-  EXPECT_THAT(message([&] { (void)from_edges(std::vector<Vertex>{kNoVertex}, one); }),
+  EXPECT_THAT(message_of([&] { (void)from_edges(two, one); }),
+              HasSubstr("1 targets for 2 sources"));
+  EXPECT_THAT(message_of([&] { (void)from_edges(two, two, {}, 1); }), HasSubstr("sources[1] is 1"));
+  EXPECT_THAT(message_of([&] { (void)from_edges(std::vector<Vertex>{kNoVertex}, one); }),
               HasSubstr("sources[0] is 4294967295"));
   ArrayOptions both;
   both.keep_duplicates = both.sum_duplicates = true;
-  EXPECT_THAT(message([&] { (void)from_edges(two, two, {}, 0, both); }), HasSubstr("not both"));
+  EXPECT_THAT(message_of([&] { (void)from_edges(two, two, {}, 0, both); }), HasSubstr("not both"));
 }
 
 TEST(ApiGraph, FilesAndGeneratorsAreReadByName) {
@@ -144,8 +138,8 @@ TEST(ApiGraph, FilesAndGeneratorsAreReadByName) {
   EXPECT_EQ(reference::entries(read(saved).csr()), reference::entries(graph.csr()));
 
   EXPECT_THROW((void)read(folder.file("none.mtx")), InputError);
-  EXPECT_THAT(message([] { (void)read("kron:x"); }), HasSubstr("kron"));
-  EXPECT_THAT(message([&] { (void)read(path, {.weights = "uniform:9"}); }),
+  EXPECT_THAT(message_of([] { (void)read("kron:x"); }), HasSubstr("kron"));
+  EXPECT_THAT(message_of([&] { (void)read(path, {.weights = "uniform:9"}); }),
               HasSubstr("weights \"uniform:9\""));
   EXPECT_THROW((void)read("grid:2x2", {.weights = "file"}), InputError);
   EXPECT_THROW((void)graph.save(folder.file("g.unknown")), Error);

@@ -11,6 +11,7 @@
 
 #include "api/graph_state.hpp"
 #include "graphs.hpp"
+#include "support/message_of.hpp"
 
 namespace warren {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 using fixtures::graph_of;
 using fixtures::with_small_weights;
 using Kind = sparse::Normalization::Kind;
+using testing_support::message_of;
 
 double weight_of(const graph::Graph& graph, EdgeOffset e, bool weighted) {
   if (!weighted || graph.weight_type == graph::WeightType::none) return 1.0;
@@ -195,20 +197,13 @@ TEST(ApiMultiply, ReversedGraphs) {
 TEST(ApiMultiply, BadArgumentsAreRefusedByName) {
   const Graph graph = read("grid:3x3");
   const std::vector<float> b(18, 1.0f);
-  const auto message = [&](auto&& call) -> std::string {
-    try {
-      call();
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "nothing was thrown";
-  };
-  EXPECT_EQ(message([&] { (void)spmm(graph, b, 3); }),
+  EXPECT_EQ(message_of<UsageError>([&] { (void)spmm(graph, b, 3); }),
             "b: got 18 numbers, expected 9 x 3, a row for each vertex");
-  EXPECT_EQ(message([&] { (void)spmm(graph, {}, 0); }), "k: got 0, expected one column or more");
-  EXPECT_THAT(message([&] { (void)spmm(graph, b, 2, {.strategy = "stagd"}); }),
+  EXPECT_EQ(message_of<UsageError>([&] { (void)spmm(graph, {}, 0); }),
+            "k: got 0, expected one column or more");
+  EXPECT_THAT(message_of<UsageError>([&] { (void)spmm(graph, b, 2, {.strategy = "stagd"}); }),
               ::testing::HasSubstr("stagd"));
-  EXPECT_THAT(message([&] { (void)sddmm(graph, b, std::vector<float>(9), 2); }),
+  EXPECT_THAT(message_of<UsageError>([&] { (void)sddmm(graph, b, std::vector<float>(9), 2); }),
               ::testing::HasSubstr("y: got 9"));
   EXPECT_TRUE(spmm(graph_of({}), {}, 4).values.empty());
   EXPECT_TRUE(sddmm(graph_of({}), {}, {}, 4).values.empty());

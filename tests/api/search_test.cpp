@@ -13,6 +13,7 @@
 
 #include "graphs.hpp"
 #include "reference/traverse.hpp"
+#include "support/message_of.hpp"
 
 namespace warren {
 namespace {
@@ -20,17 +21,9 @@ namespace {
 using fixtures::graph_of;
 using fixtures::with_small_weights;
 using ::testing::HasSubstr;
+using testing_support::message_of;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-std::string message(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 void check_parents(const Graph& graph, Vertex source, const BfsResult& found) {
   for (Vertex v = 0; v < graph.vertices(); ++v) {
@@ -195,8 +188,9 @@ TEST_P(ApiSearch, TargetsEndASearchAndSourcesShareOne) {
       EXPECT_TRUE(nearest.info.verdict.has_value() && nearest.info.verdict->correct);
     }
   }
-  EXPECT_THAT(message([&] { (void)bfs(path, {.source = 1, .sources = {2}, .session = session}); }),
-              HasSubstr("one or the other"));
+  EXPECT_THAT(
+      message_of([&] { (void)bfs(path, {.source = 1, .sources = {2}, .session = session}); }),
+      HasSubstr("one or the other"));
   EXPECT_THROW((void)bfs(path, {.targets = {10}, .session = session}), VertexError);
   EXPECT_THROW((void)bfs(path, {.sources = {10}, .session = session}), VertexError);
   EXPECT_THROW((void)sssp(path, {.targets = {10}, .session = session}), VertexError);
@@ -363,32 +357,33 @@ TEST_P(ApiSearch, NothingIsFoundInNothing) {
 
 TEST_P(ApiSearch, BadArgumentsAreRefusedByName) {
   const Graph graph = read("grid:3x3");
-  EXPECT_THAT(message([&] { (void)bfs(graph, {.source = 9, .session = session}); }),
+  EXPECT_THAT(message_of([&] { (void)bfs(graph, {.source = 9, .session = session}); }),
               HasSubstr("source: got 9, expected a vertex, 0 to 8"));
-  EXPECT_THAT(message([&] { (void)bfs(graph, {.source = 0, .devices = -1, .session = session}); }),
-              HasSubstr("devices: got -1"));
+  EXPECT_THAT(
+      message_of([&] { (void)bfs(graph, {.source = 0, .devices = -1, .session = session}); }),
+      HasSubstr("devices: got -1"));
   EXPECT_THROW((void)bfs(graph, {.source = 0, .devices = 33, .session = session}), UsageError);
   EXPECT_THROW((void)bfs(graph, {.source = 0,
                                  .mode = Mode::asynchronous,
                                  .edges = Edges::compressed_host,
                                  .session = session}),
                UsageError);
-  EXPECT_THAT(message([&] { (void)sssp(graph, {.source = 0, .session = session}); }),
+  EXPECT_THAT(message_of([&] { (void)sssp(graph, {.source = 0, .session = session}); }),
               HasSubstr("no weights"));
   const Graph negative = graph_of({2, {{0, 1}}, {-1}, {}});
   EXPECT_THROW((void)sssp(negative, {.source = 0, .session = session}), UsageError);
   const Graph weighted = read("grid:3x3", {.weights = "uniform:1:2"});
   EXPECT_THAT(
-      message([&] { (void)sssp(weighted, {.source = 0, .delta = -1.0, .session = session}); }),
+      message_of([&] { (void)sssp(weighted, {.source = 0, .delta = -1.0, .session = session}); }),
       HasSubstr("delta: got -1"));
   EXPECT_THAT(
-      message([&] { (void)sssp(weighted, {.source = 0, .cutoff = -1.0, .session = session}); }),
+      message_of([&] { (void)sssp(weighted, {.source = 0, .cutoff = -1.0, .session = session}); }),
       HasSubstr("cutoff: got -1"));
-  EXPECT_THAT(message([&] { (void)pagerank(graph, {.damping = 1.0, .session = session}); }),
+  EXPECT_THAT(message_of([&] { (void)pagerank(graph, {.damping = 1.0, .session = session}); }),
               HasSubstr("damping"));
-  EXPECT_THAT(message([&] { (void)pagerank(graph, {.tolerance = NAN, .session = session}); }),
+  EXPECT_THAT(message_of([&] { (void)pagerank(graph, {.tolerance = NAN, .session = session}); }),
               HasSubstr("tolerance"));
-  EXPECT_THAT(message([&] { (void)pagerank(graph, {.weighted = true, .session = session}); }),
+  EXPECT_THAT(message_of([&] { (void)pagerank(graph, {.weighted = true, .session = session}); }),
               HasSubstr("no weights"));
   // None of these ended the session's team.
   EXPECT_EQ(bfs(graph, {.source = 0, .session = session}).reached, 9u);

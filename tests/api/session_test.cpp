@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sessions: teams that wait, and end; calls of several threads; calls that fail, are interrupted or
 // come too late.
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -15,6 +16,7 @@
 #include "api/teams.hpp"
 #include "graphs.hpp"
 #include "reference/traverse.hpp"
+#include "support/counting_resource.hpp"
 
 namespace warren {
 namespace {
@@ -22,6 +24,9 @@ namespace {
 using api::RankStore;
 using api::StandingTeam;
 using fixtures::graph_of;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+using testing_support::CountingResource;
 
 team::TeamOptions ranks(int count) {
   team::TeamOptions options;
@@ -222,6 +227,69 @@ TEST(Session, BadOptionsAreRefused) {
     EXPECT_THROW(Session({.device = DeviceKind::cuda}), UsageError);
     EXPECT_THROW((void)bfs(read("grid:2x2"), {.device = DeviceKind::cuda}), UsageError);
   }
+}
+
+TEST(Session, EachTakesItsOwnMemory) {
+  const auto first = std::make_shared<CountingResource>();
+  const auto second = std::make_shared<CountingResource>();
+  Session one({.device = DeviceKind::cpu, .memory = first});
+  Session other({.device = DeviceKind::cpu, .memory = second});
+  const Session plain({.device = DeviceKind::cpu});
+  const exec::MemoryUse before = exec::memory_use(exec::Device::cpu(1));
+  const Graph graph = read("grid:20x20");
+  const auto call = [&](const Session& session) {
+    EXPECT_EQ(bfs(graph, {.devices = 2, .session = session}).reached, 400u);
+    return std::array<int, 2>{first->given, second->given};
+  };
+  EXPECT_EQ(call(plain), (std::array{0, 0}));
+  const auto firsts = call(one);
+  EXPECT_GT(firsts[0], 0);
+  EXPECT_EQ(firsts[1], 0);
+  const auto seconds = call(other);
+  EXPECT_EQ(seconds[0], firsts[0]);
+  EXPECT_GT(seconds[1], 0);
+  // Both at a time, from two threads.
+  std::thread beside([&] { (void)call(one); });
+  (void)call(other);
+  beside.join();
+  EXPECT_GT(first->held, 0u);
+  EXPECT_GE(exec::memory_use(exec::Device::cpu(1)).current,
+            before.current + first->held + second->held);
+  one.close();
+  EXPECT_EQ(first->back, first->given);
+  EXPECT_EQ(first->held, 0u);
+  EXPECT_GT(second->held, 0u) << "the other one goes on";
+  (void)call(other);
+  other.close();
+  EXPECT_EQ(second->back, second->given);
+  EXPECT_EQ(second->held, 0u);
+}
+
+TEST(Session, TrainingTakesTheSessionsMemory) {
+  const auto resource = std::make_shared<CountingResource>();
+  Session session({.device = DeviceKind::cpu, .memory = resource});
+  const Dataset dataset = read_dataset("community:600,6", {.features = 12, .classes = 3});
+  TrainOptions options;
+  options.epochs = 2;
+  options.session = session;
+  options.device = DeviceKind::cpu;
+  options.devices = 2;
+  (void)train(dataset, options);
+  EXPECT_GT(resource->given, 0);
+  session.close();
+  EXPECT_EQ(resource->back, resource->given);
+  EXPECT_EQ(resource->held, 0u);
+}
+
+TEST(Session, AResourceThatHasNoMoreEndsTheCallAlone) {
+  const auto resource = std::make_shared<CountingResource>(100);
+  const Session session({.device = DeviceKind::cpu, .memory = resource});
+  const Graph graph = read("grid:20x20");
+  EXPECT_THAT([&] { (void)bfs(graph, {.devices = 2, .session = session}); },
+              ThrowsMessage<MemoryError>(AllOf(HasSubstr("not enough memory on the host"),
+                                               HasSubstr("make the session without it"))));
+  resource->set_most(std::uint64_t{1} << 40);
+  EXPECT_EQ(bfs(graph, {.devices = 2, .session = session}).reached, 400u);
 }
 
 TEST(Session, GraphsAndThreadsShareOne) {

@@ -16,10 +16,13 @@
 #include "warren/exec/half.hpp"
 #include "warren/sparse/lookup.hpp"
 
+#include "support/message_of.hpp"
+
 namespace warren {
 namespace {
 
 using ::testing::HasSubstr;
+using testing_support::message_of;
 
 /// The CPU, and GPUs where there are some, which more ranks share.
 std::vector<Session> places() {
@@ -192,21 +195,11 @@ TEST(ApiTable, LooksUpHalves) {
               values, 3, batch, how, 1e-2);
 }
 
-template <class Work>
-std::string refusal(Work&& work) {
-  try {
-    work();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
 TEST(ApiTable, BadArgumentsAreRefusedByName) {
   const std::vector<float> values(12, 1.0f);
   const std::span<const float> all(values);
   const auto made = [&](std::uint64_t k, const TableOptions& options) {
-    return refusal([&] { (void)Table<float>(all, k, options); });
+    return message_of<UsageError>([&] { (void)Table<float>(all, k, options); });
   };
   EXPECT_EQ(made(0, {}), "columns: got 0, expected one or more");
   EXPECT_EQ(made(5, {}), "values: got 12 elements, expected rows of 5");
@@ -221,7 +214,8 @@ TEST(ApiTable, BadArgumentsAreRefusedByName) {
   const Table<float> table(all, 4, {.device = DeviceKind::cpu, .devices = 2});
   const std::vector<std::uint64_t> ids = {0, 2, 3}, below = {~std::uint64_t{0}};
   const auto gathered = [&](const std::vector<std::uint64_t>& rows) {
-    return refusal([&] { (void)gather(table, std::span<const std::uint64_t>(rows)); });
+    return message_of<UsageError>(
+        [&] { (void)gather(table, std::span<const std::uint64_t>(rows)); });
   };
   EXPECT_EQ(gathered(ids), "ids[2]: got 3, expected a row, 0 to 2");
   EXPECT_EQ(gathered(below), "ids[0]: got -1, expected a row, 0 to 2");
@@ -229,7 +223,7 @@ TEST(ApiTable, BadArgumentsAreRefusedByName) {
 
   const auto looked = [&](std::vector<std::uint64_t> rows, std::vector<EdgeOffset> offsets,
                           const LookupOptions& how) {
-    return refusal([&] {
+    return message_of<UsageError>([&] {
       (void)lookup(table, std::span<const std::uint64_t>(rows),
                    std::span<const EdgeOffset>(offsets), how);
     });
@@ -249,7 +243,7 @@ TEST(ApiTable, BadArgumentsAreRefusedByName) {
   EXPECT_THAT(looked({0}, {0, 1}, {.strategy = "owner-sum"}), HasSubstr("strategy: got owner-sum"));
   EXPECT_THAT(looked({0}, {0, 1}, {.mode = BagMode::sum, .strategy = "pul"}), HasSubstr("pul"));
   const Table<float> cached(all, 4, {.placement = TablePlacement::cached});
-  EXPECT_THAT(refusal([&] {
+  EXPECT_THAT(message_of<UsageError>([&] {
                 (void)lookup(cached, std::span<const std::uint64_t>(ids),
                              std::span<const EdgeOffset>());
               }),
@@ -266,9 +260,9 @@ TEST(ApiTable, IdsOf32BitsAndLargestOfBags) {
       const Table<float> table(std::span<const float>(values), 2,
                                {.devices = devices, .session = session});
       EXPECT_EQ(gather(table, ids).values, (std::vector<float>{-5, 6, 1, -2, 3, 4}));
-      EXPECT_EQ(refusal([&] { (void)gather(table, below); }),
+      EXPECT_EQ(message_of<UsageError>([&] { (void)gather(table, below); }),
                 "ids[1]: got -3, expected a row, 0 to 2");
-      EXPECT_EQ(refusal([&] { (void)gather(table, beyond); }),
+      EXPECT_EQ(message_of<UsageError>([&] { (void)gather(table, beyond); }),
                 "ids[1]: got 4000000000, expected a row, 0 to 2");
       const auto found = lookup(table, ids, std::span(offsets), {.mode = BagMode::max});
       EXPECT_EQ(found.values, (std::vector<float>{0, 0, 1, 6, 3, 4}));
@@ -299,12 +293,13 @@ TEST(ApiTable, ReadsAGpusArraysThere) {
     EXPECT_EQ(found.values.gpu(), 0);
     EXPECT_EQ(found.values, gather(copied, ids).values.host());
     EXPECT_EQ(gather(copied, chosen).values, found.values.host());
-    EXPECT_EQ(refusal([&] { (void)gather(there, refused); }),
+    EXPECT_EQ(message_of<UsageError>([&] { (void)gather(there, refused); }),
               "ids[1]: got 40, expected a row, 0 to 39");
     for (const BagMode mode : {BagMode::sum, BagMode::mean, BagMode::max}) {
       EXPECT_EQ(lookup(there, chosen, std::span(offsets), {.mode = mode}).values,
                 lookup(copied, ids, std::span(offsets), {.mode = mode}).values.host());
-      EXPECT_EQ(refusal([&] { (void)lookup(there, refused, std::span(whole), {.mode = mode}); }),
+      EXPECT_EQ(message_of<UsageError>(
+                    [&] { (void)lookup(there, refused, std::span(whole), {.mode = mode}); }),
                 "ids[1]: got 40, expected a row, 0 to 39");
     }
   }
@@ -320,15 +315,17 @@ TEST(ApiTable, EmptyTablesAndClosedSessions) {
       lookup(empty, std::span<const std::uint64_t>(), std::span<const EdgeOffset>(offsets));
   EXPECT_EQ(zeros.values, std::vector<float>(8, 0.0f));
   const std::vector<std::uint64_t> ids = {0};
-  EXPECT_EQ(refusal([&] { (void)gather(empty, std::span<const std::uint64_t>(ids)); }),
-            "ids[0]: got 0, expected none: the table has no rows");
+  EXPECT_EQ(
+      message_of<UsageError>([&] { (void)gather(empty, std::span<const std::uint64_t>(ids)); }),
+      "ids[0]: got 0, expected none: the table has no rows");
   Session session;
   const std::vector<float> values(4, 2.0f);
   const Table<float> table(std::span<const float>(values), 2, {.session = session});
   EXPECT_EQ(gather(table, std::span<const std::uint64_t>(ids)).values, std::vector<float>(2, 2.0f));
   session.close();
-  EXPECT_THAT(refusal([&] { (void)gather(table, std::span<const std::uint64_t>(ids)); }),
-              HasSubstr("session is closed"));
+  EXPECT_THAT(
+      message_of<UsageError>([&] { (void)gather(table, std::span<const std::uint64_t>(ids)); }),
+      HasSubstr("session is closed"));
 }
 
 }  // namespace

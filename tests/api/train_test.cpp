@@ -17,10 +17,13 @@
 #include "warren/api/report_training.hpp"
 #include "warren/warren.hpp"
 
+#include "support/message_of.hpp"
+
 namespace warren {
 namespace {
 
 using ::testing::HasSubstr;
+using testing_support::message_of;
 
 /// A folder that goes with the test.
 class TrainCall : public ::testing::Test {
@@ -61,16 +64,6 @@ TrainOptions few(const std::string& model = "gcn") {
   options.epochs = 4;
   options.device = DeviceKind::cpu;
   return options;
-}
-
-template <class Call>
-std::string message(Call&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 TEST_F(TrainCall, EveryModelIsTrainedAndAskedInBothModes) {
@@ -140,7 +133,7 @@ TEST_F(TrainCall, EdgesCountTheirWeights) {
     const PredictResult asked = predict(weighted, found.model, {.device = DeviceKind::cpu});
     EXPECT_EQ(asked.scores, found.scores);
     EXPECT_EQ(asked.is_trained_on, true);
-    EXPECT_EQ(message([&] { (void)predict(drawn(), found.model); }),
+    EXPECT_EQ(message_of([&] { (void)predict(drawn(), found.model); }),
               "dataset: got a graph without weights, expected weights: the model was trained with "
               "edge_weights");
     // Read as for training.
@@ -217,7 +210,8 @@ TEST_F(TrainCall, LinksAreLearntWithoutLabels) {
   EXPECT_TRUE(result.model.facts().is_of_links);
   EXPECT_EQ(result.scores.size(), 600u * 16);
   EXPECT_EQ(predict(dataset, result.model).columns, 16u);
-  EXPECT_THAT(message([&] { (void)train(dataset, few()); }), HasSubstr("dataset: got one without"));
+  EXPECT_THAT(message_of([&] { (void)train(dataset, few()); }),
+              HasSubstr("dataset: got one without"));
 }
 
 TEST_F(TrainCall, ModelsGoToFilesAndBack) {
@@ -244,7 +238,7 @@ TEST_F(TrainCall, ATrainingGoesOnFromItsCheckpoint) {
   options.checkpoint = in("checkpoint");
   options.epochs = 3;
   (void)train(drawn(), options);
-  EXPECT_THAT(message([&] { (void)train(drawn(), options); }),
+  EXPECT_THAT(message_of([&] { (void)train(drawn(), options); }),
               HasSubstr("resume to go on from it, overwrite to replace it"));
   options.resume = true;
   options.epochs = 6;
@@ -252,7 +246,7 @@ TEST_F(TrainCall, ATrainingGoesOnFromItsCheckpoint) {
   EXPECT_EQ(resumed.history.size(), 6u);
   EXPECT_EQ(resumed.scores, whole.scores);
   options.lr = 0.5;
-  EXPECT_THAT(message([&] { (void)train(drawn(), options); }), HasSubstr("lr 0.01"));
+  EXPECT_THAT(message_of([&] { (void)train(drawn(), options); }), HasSubstr("lr 0.01"));
   EXPECT_EQ(predict(drawn(), load_model(options.checkpoint)).scores, whole.scores);
 }
 
@@ -264,13 +258,14 @@ TEST_F(TrainCall, AProgressFunctionEndsIt) {
     if (epoch.epoch == 2) throw Interrupted("enough");
   };
   options.devices = 2;
-  EXPECT_EQ(message([&] { (void)train(drawn(), options); }), "enough");
+  EXPECT_EQ(message_of([&] { (void)train(drawn(), options); }), "enough");
   EXPECT_EQ(calls, 2);
   // A call of the same session would wait for the training.
   options.progress = [&](const learn::EpochRecord&) {
     (void)connected_components(drawn().graph(), {.device = DeviceKind::cpu, .devices = 2});
   };
-  EXPECT_THAT(message([&] { (void)train(drawn(), options); }), HasSubstr("wait for it for ever"));
+  EXPECT_THAT(message_of([&] { (void)train(drawn(), options); }),
+              HasSubstr("wait for it for ever"));
   options.progress = {};
   EXPECT_EQ(train(drawn(), options).history.size(), 4u);
 }
@@ -291,7 +286,7 @@ TEST_F(TrainCall, BadOptionsAreRefusedByName) {
   const auto refused = [](auto&& change) {
     TrainOptions options = few();
     change(options);
-    return message([&] { (void)train(drawn(), options); });
+    return message_of([&] { (void)train(drawn(), options); });
   };
   EXPECT_EQ(
       refused([](auto& o) { o.model = "gnc"; }),
@@ -334,7 +329,7 @@ TEST_F(TrainCall, BadArraysAreRefusedByName) {
   const std::vector<std::int32_t> labels = {0, 1, -1, 1}, same = {0, 0, 0, 0}, high = {0, 1, -2, 0};
   const std::vector<Vertex> first = {0}, second = {1}, third = {3}, none = {2}, outside = {4};
   const auto refused = [&](const DatasetArrays& arrays) {
-    return message([&] { (void)make_dataset(graph, arrays); });
+    return message_of([&] { (void)make_dataset(graph, arrays); });
   };
   EXPECT_EQ(refused({.features = std::span(x).first(7)}),
             "features: got 7 numbers, expected 4 x f, a row for each vertex");
@@ -354,19 +349,19 @@ TEST_F(TrainCall, BadArraysAreRefusedByName) {
   EXPECT_THAT(refused({.features = x, .labels = labels, .train = first, .validation = second}),
               HasSubstr("test: got no vertices"));
   EXPECT_THROW((void)read_dataset("no-such-dataset"), InputError);
-  EXPECT_THAT(message([] { (void)read_dataset("grid:3x3", {.classes = 2}); }),
+  EXPECT_THAT(message_of([] { (void)read_dataset("grid:3x3", {.classes = 2}); }),
               HasSubstr("give features F"));
-  EXPECT_THAT(message([] { (void)read_dataset("grid:3x3", {.features = 2, .labels = "all"}); }),
+  EXPECT_THAT(message_of([] { (void)read_dataset("grid:3x3", {.features = 2, .labels = "all"}); }),
               HasSubstr("labels \"all\" is unknown"));
 }
 
 TEST_F(TrainCall, AModelIsAskedOfWhatFitsIt) {
   const Model model = train(drawn(), few()).model;
   const Dataset wider = read_dataset("community:600,6", {.features = 13, .classes = 3});
-  EXPECT_EQ(message([&] { (void)predict(wider, model); }),
+  EXPECT_EQ(message_of([&] { (void)predict(wider, model); }),
             "model: the model is of 12 features, but this dataset has 13");
   const Dataset finer = read_dataset("community:600,6", {.features = 12, .classes = 4});
-  EXPECT_THAT(message([&] { (void)predict(finer, model); }), HasSubstr("3 classes"));
+  EXPECT_THAT(message_of([&] { (void)predict(finer, model); }), HasSubstr("3 classes"));
 }
 
 TEST(LibraryWords, OptionsAreNamedAsTheLibraryNamesThem) {

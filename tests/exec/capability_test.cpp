@@ -28,9 +28,9 @@ TEST(Capability, FeaturesBeginWhereTheHardwareHasThem) {
   EXPECT_FALSE(features_of(75).has_copies_behind);
   EXPECT_TRUE(features_of(80).has_copies_behind);
   EXPECT_TRUE(features_of(80).has_bfloat16_products);
-  EXPECT_FALSE(features_of(89).has_gangs);
+  EXPECT_FALSE(features_of(89).has_clusters);
   EXPECT_FALSE(features_of(89).has_vector_reductions);
-  EXPECT_TRUE(features_of(90).has_gangs);
+  EXPECT_TRUE(features_of(90).has_clusters);
   EXPECT_TRUE(features_of(120).has_vector_reductions);
 }
 

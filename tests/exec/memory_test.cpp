@@ -14,11 +14,14 @@
 
 #include "warren/core/error.hpp"
 
+#include "support/counting_resource.hpp"
+
 namespace warren::exec {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
+using testing_support::CountingResource;
 
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
 
@@ -187,23 +190,6 @@ TEST_F(MemoryCuda, Device) {
   device.synchronize();
 }
 
-/// Gives memory of the system, and counts.
-class CountingResource : public MemoryResource {
- public:
-  [[nodiscard]] void* allocate(const Device& /*device*/, std::uint64_t bytes) override {
-    if (bytes > kMebibyte) return nullptr;
-    ++given;
-    return std::aligned_alloc(256, (bytes + 255) / 256 * 256);
-  }
-  void deallocate(const Device& /*device*/, void* pointer, std::uint64_t bytes) noexcept override {
-    ++back;
-    last = bytes;
-    std::free(pointer);
-  }
-  int given = 0, back = 0;
-  std::uint64_t last = 0;
-};
-
 /// As teams of processes have it.
 class AllResource final : public CountingResource {
  public:
@@ -227,7 +213,7 @@ TEST(Memory, AResourceMayGiveWhatIsPinnedElsewhere) {
 
 TEST(Memory, BlocksGoBackToTheResourceThatGaveThem) {
   const Device cpu = Device::cpu(1);
-  const auto first = std::make_shared<CountingResource>();
+  const auto first = std::make_shared<CountingResource>(kMebibyte);
   const auto second = std::make_shared<CountingResource>();
   const MemoryUse before = memory_use(cpu);
   void* const plain = allocate(cpu, MemoryKind::device, 100);
@@ -244,10 +230,106 @@ TEST(Memory, BlocksGoBackToTheResourceThatGaveThem) {
   deallocate(cpu, MemoryKind::device, seconds, 400);
   deallocate(cpu, MemoryKind::device, plain, 100);
   deallocate(cpu, MemoryKind::host, host, 300);
-  EXPECT_EQ((std::vector{first->given, first->back, second->given, second->back}),
+  EXPECT_EQ((std::vector<int>{first->given, first->back, second->given, second->back}),
             (std::vector{1, 1, 1, 1}));
-  EXPECT_EQ((std::vector{first->last, second->last}), (std::vector<std::uint64_t>{200, 400}));
+  EXPECT_EQ((std::vector<std::uint64_t>{first->last, second->last}),
+            (std::vector<std::uint64_t>{200, 400}));
   EXPECT_EQ(memory_use(cpu).current, before.current);
+}
+
+TEST(Memory, ADeviceCarriesWhereItsMemoryComesFrom) {
+  const Device cpu = Device::cpu(1);
+  const auto own = std::make_shared<CountingResource>(kMebibyte);
+  const auto all = std::make_shared<CountingResource>();
+  const Device device = cpu.with_memory(own);
+  EXPECT_EQ(device, cpu) << "where memory comes from does not make another device";
+  EXPECT_EQ(device.memory_resource(), own);
+  EXPECT_EQ(cpu.memory_resource(), nullptr);
+  EXPECT_EQ(Stream(device).device().memory_resource(), own) << "what is made of it keeps it";
+  const MemoryUse before = memory_use(cpu);
+  set_memory_resource(DeviceKind::cpu, all);
+  void* const owns = allocate(device, MemoryKind::device, 200);
+  void* const alls = allocate(cpu, MemoryKind::device, 400);
+  // It gives device memory alone, and so does the process's resource.
+  void* const pinned = allocate(device, MemoryKind::pinned, 100);
+  void* const host = allocate(device, MemoryKind::host, 100);
+  EXPECT_EQ((std::vector<int>{own->given, all->given}), (std::vector{1, 1}));
+  EXPECT_EQ(memory_use(cpu).current, before.current + 800) << "whoever gives it, it is held";
+  // A block goes back to who gave it, whatever the device says by then.
+  deallocate(device.with_memory(nullptr), MemoryKind::device, owns, 200);
+  deallocate(device, MemoryKind::device, alls, 400);
+  deallocate(device, MemoryKind::pinned, pinned, 100);
+  deallocate(device, MemoryKind::host, host, 100);
+  EXPECT_EQ((std::vector<int>{own->back, all->back}), (std::vector{1, 1}));
+  EXPECT_EQ((std::vector<std::uint64_t>{own->last, all->last}),
+            (std::vector<std::uint64_t>{200, 400}));
+  EXPECT_EQ(memory_use(cpu).current, before.current);
+  // One that has too little is not stepped over: the session was to take no other memory.
+  EXPECT_THAT([&] { (void)allocate(device, MemoryKind::device, 2 * kMebibyte); },
+              ThrowsMessage<MemoryError>(AllOf(HasSubstr("the memory resource of the session"),
+                                               HasSubstr("make the session without it"))));
+  set_memory_resource(DeviceKind::cpu, nullptr);
+  EXPECT_EQ(memory_use(cpu).current, before.current);
+}
+
+/// Holds more than it has given.
+class HoardingResource final : public CountingResource {
+ public:
+  [[nodiscard]] std::uint64_t unused(const Device& /*device*/) override { return 3 * kMebibyte; }
+};
+
+TEST(Memory, WhatAResourceHoldsUnusedIsFree) {
+  const Device cpu = Device::cpu(1);
+  const Device device = cpu.with_memory(std::make_shared<HoardingResource>());
+  set_memory_limit(cpu, memory_use(cpu).current + kMebibyte);
+  EXPECT_EQ(free_memory(device), kMebibyte) << "within the limit all the same";
+  set_memory_limit(cpu, 0);
+  // Others take memory meanwhile.
+  constexpr std::uint64_t kNoise = 512 * kMebibyte;
+  EXPECT_GT(free_memory(device) + kNoise, cpu.memory().free + 3 * kMebibyte);
+}
+
+TEST(Memory, APoolNeedsAGpu) {
+  if (cuda_device_count() > 0) GTEST_SKIP() << "there is a GPU here";
+  EXPECT_THAT([] { (void)pool_resource(); },
+              ThrowsMessage<UsageError>(HasSubstr("a pool of GPU memory was asked for, but")));
+}
+
+TEST_F(MemoryCuda, APoolKeepsWhatComesBack) {
+  for (int gpu = 0; gpu < cuda_device_count(); ++gpu) {
+    const std::shared_ptr<MemoryResource> pool = pool_resource();
+    const Device device = Device::cuda(gpu).with_memory(pool);
+    const Stream first(device), second(device);
+    const MemoryUse before = memory_use(device);
+    constexpr std::uint64_t kBytes = 64 * kMebibyte;
+    std::vector<unsigned char> seen(kBytes);
+    for (int round = 0; round < 4; ++round) {
+      // Used by two streams that have nothing to do with the pool's, one at once.
+      void* const block = allocate(device, MemoryKind::device, kBytes);
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % 256, 0u);
+      EXPECT_EQ(gpu_of(block), gpu);
+      fill_bytes(round % 2 == 0 ? first : second, block, round + 1, kBytes);
+      copy(round % 2 == 0 ? first : second, seen.data(), block, kBytes);
+      (round % 2 == 0 ? first : second).synchronize();
+      EXPECT_EQ(seen.front(), round + 1);
+      EXPECT_EQ(seen.back(), round + 1);
+      EXPECT_EQ(memory_use(device).current, before.current + kBytes);
+      // Work that is still under way is waited for before another one has the block.
+      for (int i = 0; i < 50; ++i) fill_bytes(first, block, 9, kBytes);
+      deallocate(device, MemoryKind::device, block, kBytes);
+      EXPECT_GE(pool->unused(device), kBytes);
+      EXPECT_GE(free_memory(device), device.memory().free + kBytes);
+    }
+    EXPECT_EQ(memory_use(device).current, before.current);
+    EXPECT_THROW((void)allocate(device, MemoryKind::device, std::uint64_t{1} << 50), MemoryError);
+    EXPECT_EQ(pool->unused(device), 0u) << "what is short is looked for everywhere";
+  }
+  const std::shared_ptr<MemoryResource> keeps_none = pool_resource(0);
+  const Device device = Device::cuda(0).with_memory(keeps_none);
+  deallocate(device, MemoryKind::device, allocate(device, MemoryKind::device, 64 * kMebibyte),
+             64 * kMebibyte);
+  EXPECT_EQ(keeps_none->unused(device), 0u);
+  EXPECT_THROW((void)keeps_none->allocate(Device::cpu(1), 100), UsageError);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "warren/graph/row_file.hpp"
 
 #include "graph/io/wgr_layout.hpp"
+#include "support/message_of.hpp"
 #include "support/processes.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -26,6 +27,7 @@ namespace warren::graph {
 namespace {
 
 using ::testing::HasSubstr;
+using testing_support::message_of;
 using testing_support::TemporaryFolder;
 
 /// A range of an array on the stream's device, by the bits.
@@ -196,15 +198,6 @@ TEST(RowShard, ExchangesManyEdges) {
   const TemporaryFolder folder;
   expect_shards_of_whole(graph_of(shape, WeightType::int32, {}), folder.file("g.wgr"),
                          exec::DeviceKind::cpu, shape.name);
-}
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 /// A file of which three ranks have some MiB each.

@@ -12,6 +12,7 @@
 #include "warren/learn/trainer.hpp"
 
 #include "learn/problems.hpp"
+#include "support/message_of.hpp"
 #include "support/size.hpp"
 
 namespace warren::learn {
@@ -22,6 +23,7 @@ using fixtures::problem;
 using fixtures::quick;
 using fixtures::train_on;
 using fixtures::Trained;
+using testing_support::message_of;
 
 class Checkpoints : public fixtures::InFolder {};
 
@@ -68,15 +70,6 @@ TEST_F(Checkpoints, OfOtherModelsAreRefused) {
 
 /// Of what a training may not do.
 template <class Error, class F>
-std::string message_of(F&& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was refused";
-}
-
 TEST_F(Checkpoints, GoOnInValueOnOtherTeams) {
   const Problem p = problem(true, false, false);
   for (const ModelKind kind : fixtures::kAllKinds) {
@@ -235,7 +228,7 @@ TEST_F(Checkpoints, OfOtherOptimizersAreRefused) {
     const OptimizerKind other =
         first == OptimizerKind::sgd ? OptimizerKind::adam : OptimizerKind::sgd;
     EXPECT_THAT(resumed(other), ::testing::HasSubstr("--optimizer"));
-    EXPECT_EQ(resumed(first), "nothing was refused");
+    EXPECT_EQ(resumed(first), "nothing was thrown");
   }
 }
 
@@ -275,7 +268,7 @@ TEST_F(Checkpoints, OfOtherDatasetsAreRefused) {
   const auto resumed = [&](const Problem& other) {
     return message_of<InputError>([&] { (void)train_on(other, options, 1, true, true); });
   };
-  EXPECT_EQ(resumed(p), "nothing was refused");
+  EXPECT_EQ(resumed(p), "nothing was thrown");
   Problem other = p;
   other.dataset.dense[17] += 1.0f;
   EXPECT_THAT(resumed(other), ::testing::HasSubstr("other features"));
@@ -330,22 +323,22 @@ TEST(Settings, ThatContradictAreNamed) {
     return message_of<UsageError>(
         [&] { check_settings("kept", purpose, stored, settings_of(options), allows); });
   };
-  EXPECT_EQ(refused(Purpose::resume, false), "nothing was refused");
+  EXPECT_EQ(refused(Purpose::resume, false), "nothing was thrown");
   options.epochs = 99;
   options.patience = 3;
-  EXPECT_EQ(refused(Purpose::resume, false), "nothing was refused");
+  EXPECT_EQ(refused(Purpose::resume, false), "nothing was thrown");
   options.optimizer.rate = 0.5f;
   EXPECT_THAT(refused(Purpose::resume, false),
               ::testing::AllOf(::testing::HasSubstr("kept"), ::testing::HasSubstr("--lr 0.02"),
                                ::testing::HasSubstr("--lr 0.5")));
-  EXPECT_EQ(refused(Purpose::resume, true), "nothing was refused");
-  EXPECT_EQ(refused(Purpose::predict, false), "nothing was refused");
+  EXPECT_EQ(refused(Purpose::resume, true), "nothing was thrown");
+  EXPECT_EQ(refused(Purpose::predict, false), "nothing was thrown");
   EXPECT_THAT(changed_settings(stored, settings_of(options)),
               ::testing::ElementsAre("lr: 0.02, now 0.5"));
   options.inputs["symmetrize"] = "false";
   EXPECT_THAT(refused(Purpose::predict, false), ::testing::HasSubstr("no --symmetrize is given"));
   EXPECT_THAT(refused(Purpose::resume, true), ::testing::HasSubstr("no --symmetrize is given"));
-  EXPECT_EQ(refused(Purpose::predict, true), "nothing was refused");
+  EXPECT_EQ(refused(Purpose::predict, true), "nothing was thrown");
 }
 
 TEST(Settings, ThatAreNoNumbersMakeNoTraining) {
@@ -356,7 +349,7 @@ TEST(Settings, ThatAreNoNumbersMakeNoTraining) {
   };
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(refused([](TrainOptions&) {}), "nothing was refused");
+  EXPECT_EQ(refused([](TrainOptions&) {}), "nothing was thrown");
   for (const float bad : {kNan, kInfinity, -1.0f}) {
     EXPECT_THAT(refused([&](TrainOptions& o) { o.optimizer.rate = bad; }),
                 ::testing::HasSubstr("--lr"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes over the rows of matrices, of widths that 16 bytes divide and others, and of more rows
-// than a slab has, against double precision.
+// than a tile has, against double precision.
 #include <gtest/gtest.h>
 
 #include "warren/learn/norm.hpp"

@@ -139,8 +139,8 @@ using Held = HeldTree<48>;
 QueueOptions options_of(const Shape& shape, bool holds) {
   QueueOptions options;
   const auto lanes = static_cast<std::uint32_t>(shape.lanes);
-  options.together = holds ? (Held::kTasks + lanes - 1) / lanes : 1;
-  options.most_pushes = options.together + 3;
+  options.push_batch = holds ? (Held::kTasks + lanes - 1) / lanes : 1;
+  options.most_pushes = options.push_batch + 3;
   options.fetch = lanes;
   return options;
 }
@@ -209,7 +209,7 @@ TEST(ScheduleLanes, RandomRunsWithPauses) {
     const std::uint32_t levels = random() % 2 == 0 ? 1 : 3;
     const auto batch = 1 + static_cast<std::uint32_t>(random() % received);
     const bool gathers = random() % 2 == 0;
-    const std::uint32_t stumble = 1u << random() % 14;
+    const std::uint32_t injected_delay = 1u << random() % 14;
     expect_trees(shape, {random() % 6, 1 + static_cast<std::uint32_t>(random() % 6), levels > 1},
                  [&](QueueOptions& options) {
                    options.local_capacity = local;
@@ -219,7 +219,7 @@ TEST(ScheduleLanes, RandomRunsWithPauses) {
                    options.batch = batch;
                    options.wait = 3;
                    options.gather = gathers ? Gather::always : Gather::never;
-                   options.stumble_nanoseconds = stumble;
+                   options.injected_delay_nanoseconds = injected_delay;
                  });
   }
 }
@@ -234,7 +234,7 @@ TEST(ScheduleLanes, APushToNoRankIsNamed) {
               const exec::Stream stream(team.device());
               QueueOptions options;
               options.fetch = 1;
-              options.together = 3 * StrayFunction::kList;
+              options.push_batch = 3 * StrayFunction::kList;
               TaskQueue<StrayFunction::Task> queue(team, options);
               const StrayFunction function{team.rank(), team.size(), stray, in_list};
               (void)run_lanes(team, stream, queue, function, shape);

@@ -198,17 +198,17 @@ TEST(Ring, PartsReleasedOutOfOrderFreeNothingTooSoon) {
   EXPECT_EQ(ring.view.used(), 50u);
 }
 
-/// `writers` and `readers` threads over one small ring; pauses where `stumble`.
+/// `writers` and `readers` threads over one small ring; pauses where `injected_delay`.
 void expect_all_once(int writers, int readers, std::uint64_t each, std::uint64_t capacity,
-                     std::uint32_t stumble) {
+                     std::uint32_t injected_delay) {
   SCOPED_TRACE(testing::Message() << writers << " writers, " << readers << " readers, capacity "
-                                  << capacity << ", pauses " << stumble);
+                                  << capacity << ", pauses " << injected_delay);
   constexpr std::uint64_t kMostPushed = 150;
   std::uint64_t places = kSegmentTasks;
   while (places < capacity + 2 * static_cast<std::uint64_t>(writers) * kMostPushed + kSegmentTasks)
     places *= 2;
   HostRing ring(capacity, places);
-  ring.view.stumble = stumble;
+  ring.view.injected_delay = injected_delay;
   const std::uint64_t total = each * static_cast<std::uint64_t>(writers);
   std::vector<std::atomic<std::uint32_t>> seen(total);
   std::atomic<std::uint64_t> taken{0};
@@ -266,7 +266,7 @@ TEST(Ring, EveryTaskComesOutOnce) {
 TEST(Ring, UsedIsNoMoreThanThereWas) {
   HostRing ring(8, 4 * kSegmentTasks);
   RingView<std::uint64_t> slow = ring.view;
-  slow.stumble = 30'000;
+  slow.injected_delay = 30'000;
   std::atomic<bool> has_ended{false};
   std::thread busy([&] {
     while (!has_ended) {

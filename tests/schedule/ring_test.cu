@@ -115,13 +115,14 @@ struct Shape {
 };
 
 template <class W>
-void expect_all_once(const Shape& shape, std::uint32_t stumble) {
+void expect_all_once(const Shape& shape, std::uint32_t injected_delay) {
   SCOPED_TRACE(std::to_string(shape.segments) + " segments, capacity " +
                std::to_string(shape.capacity) + ", " + std::to_string(shape.blocks) +
                " blocks of " + std::to_string(shape.threads) + ", pauses of " +
-               std::to_string(stumble));
-  const std::uint64_t total =
-      testing_support::is_small() || stumble > 0 ? std::uint64_t{1} << 14 : std::uint64_t{1} << 20;
+               std::to_string(injected_delay));
+  const std::uint64_t total = testing_support::is_small() || injected_delay > 0
+                                  ? std::uint64_t{1} << 14
+                                  : std::uint64_t{1} << 20;
   const std::uint64_t threads = std::uint64_t{shape.blocks} * shape.threads;
   ASSERT_LE(shape.capacity + 2 * threads + kSegmentTasks, shape.segments * kSegmentTasks);
   const exec::Device device = exec::Device::cuda(0);
@@ -142,7 +143,8 @@ void expect_all_once(const Shape& shape, std::uint32_t stumble) {
   options.threads_per_block = shape.threads;
   exec::launch<exec::Cuda, W>(
       stream, threads / lanes,
-      RoundKernel{rings.view(0, stumble, abort_flag), tally.data(), seen.data(), total}, options);
+      RoundKernel{rings.view(0, injected_delay, abort_flag), tally.data(), seen.data(), total},
+      options);
   wait_for(stream, abort_flag);
   const bool has_hung = *abort_flag != 0;
   cudaFreeHost(abort_flag);

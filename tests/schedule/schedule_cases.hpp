@@ -58,8 +58,8 @@ class ScheduleTest : public testing_support::OnBackend<Backend> {
                           const Tree& tree, Form form, std::uint64_t* spilled) {
     constexpr std::uint32_t kLanes = detail::lanes_of<W>(detail::threads_of<Held>());
     QueueOptions larger = options;
-    larger.together = (Held::kTasks + kLanes - 1) / kLanes;
-    larger.most_pushes = larger.together + 3;
+    larger.push_batch = (Held::kTasks + kLanes - 1) / kLanes;
+    larger.most_pushes = larger.push_batch + 3;
     expect_tree<W, Held>(team_options, larger, tree, form, spilled);
   }
   /// With workers of every kind.
@@ -326,7 +326,7 @@ TYPED_TEST_P(ScheduleTest, GatheredMessages) {
       options.gather = Gather::always;
       options.batch = batch;
       options.wait = wait;
-      options.slow_nanoseconds = 2000;
+      options.link_delay_nanoseconds = 2000;
       options.slow_bandwidth = 1e9;
       this->expect_tree(team, options, {40, 9});
       this->expect_tree(team, options, {20, 8}, Form::discrete);
@@ -517,7 +517,7 @@ TYPED_TEST_P(ScheduleTest, APushToNoRankIsNamed) {
                 using W = std::conditional_t<kIsCuda<TypeParam>, exec::Warp, exec::Serial>;
                 QueueOptions options;
                 options.fetch = 1;
-                options.together = 3 * StrayFunction::kList;
+                options.push_batch = 3 * StrayFunction::kList;
                 options.threads_per_processor = threads_per_processor<StrayFunction>();
                 TaskQueue<StrayFunction::Task> queue(team, options);
                 const StrayFunction function{team.rank(), team.size(), stray, in_list};
@@ -551,7 +551,7 @@ TYPED_TEST_P(ScheduleTest, OptionsThatCannotBe) {
   expect_error([](QueueOptions& o) { o.batch = 0; }, "batch of 0");
   expect_error([](QueueOptions& o) { o.batch = 70000; }, "batch of 70000");
   expect_error([](QueueOptions& o) { o.fetch = 0; }, "fetch of 0");
-  expect_error([](QueueOptions& o) { o.together = 0; }, "pushes of 0 tasks");
+  expect_error([](QueueOptions& o) { o.push_batch = 0; }, "pushes of 0 tasks");
   expect_error([](QueueOptions& o) { o.threads_per_processor = 2049; }, "2049 threads");
   expect_error([](QueueOptions& o) { o.slow_bandwidth = -1.0; }, "slowed link of -1");
   expect_error([](QueueOptions& o) { o.levels = 0; }, "0 levels");
@@ -578,7 +578,7 @@ TYPED_TEST_P(ScheduleTest, RandomRunsWithPauses) {
     options.gather = random() % 2 == 0 ? Gather::never : Gather::always;
     options.batch = 1 + static_cast<std::uint32_t>(random() % options.receive_capacity);
     options.wait = static_cast<std::uint32_t>(random() % 20);
-    options.stumble_nanoseconds = random() % 3 == 0 ? 0 : 1u << random() % 17;
+    options.injected_delay_nanoseconds = random() % 3 == 0 ? 0 : 1u << random() % 17;
     this->expect_tree(teams[random() % teams.size()], options,
                       {random() % 20, 1 + static_cast<std::uint32_t>(random() % 8),
                        random() % 2 == 0, random() % 3 == 0},

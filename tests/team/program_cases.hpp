@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Step programs on teams of all sizes.
+// BSP programs on teams of all sizes.
 #pragma once
 
 #include "support/backends.hpp"
@@ -110,12 +110,12 @@ TYPED_TEST_P(ProgramTest, BlocksHaveScratch) {
   }
 }
 
-TYPED_TEST_P(ProgramTest, Gangs) {
+TYPED_TEST_P(ProgramTest, Clusters) {
   for (const TeamOptions& options : teams<TypeParam>()) {
     SCOPED_TRACE(name_of(options));
     run_team(options, [&](Team& team) {
       const exec::Stream stream(team.device());
-      EXPECT_EQ(run_program<TypeParam>(team, stream, GangProgram{}, {}).errors, 0u);
+      EXPECT_EQ(run_program<TypeParam>(team, stream, ClusterProgram{}, {}).errors, 0u);
     });
   }
 }
@@ -152,6 +152,6 @@ TYPED_TEST_P(ProgramTest, AStepHasAnyNumberOfLoops) {
 
 REGISTER_TYPED_TEST_SUITE_P(ProgramTest, SumsDecideTheNextStep, NoSteps, ThousandsOfSteps,
                             KernelsInSlicesOfTime, WritesAreSeenAfterTheBarrier, BlocksHaveScratch,
-                            Gangs, OtherLoops, AStepHasAnyNumberOfLoops);
+                            Clusters, OtherLoops, AStepHasAnyNumberOfLoops);
 
 }  // namespace warren::team

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Step programs on GPUs.
+// BSP programs on GPUs.
 #include "team/program_cases.hpp"
 
 namespace warren::team {

@@ -8,8 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "warren/exec/worker.hpp"
+#include "warren/memory/buffer.hpp"
 
 #include "support/backends.hpp"
+#include "support/counting_resource.hpp"
 
 namespace warren::team {
 namespace {
@@ -48,6 +50,33 @@ TEST(Team, SharesThreadsOut) {
   threads = 0;
   run_team(cpu_team(4, 2), [&](Team& team) { threads += team.device().pool().size(); });
   EXPECT_EQ(threads, 4) << "every rank needs a thread of its own";
+}
+
+TEST(Team, TakesItsMemoryWhereItIsTold) {
+  const auto resource = std::make_shared<testing_support::CountingResource>();
+  TeamOptions options = cpu_team(3);
+  options.memory = resource;
+  run_team(options, [&](Team& team) {
+    const exec::Stream stream(team.device());
+    memory::Buffer<int> values(stream.device(), 1000);
+    EXPECT_GE(resource->held, 4000u);
+    // Moved and grown ones stay with it.
+    memory::Buffer<int> moved = std::move(values);
+    (void)memory::at_least(stream, moved, 2000);
+    team.barrier();
+    EXPECT_GE(resource->held, 3u * 8000u);
+    std::vector<int> sent{team.rank()}, all(3);
+    team.all_gather(stream, sent.data(), all.data(), sizeof(int));
+    stream.synchronize();
+    EXPECT_EQ(all, (std::vector{0, 1, 2}));
+    team.barrier();
+  });
+  EXPECT_GE(resource->given, 6);
+  EXPECT_EQ(resource->back, resource->given);
+  EXPECT_EQ(resource->held, 0u);
+  const int before = resource->given;
+  run_team(cpu_team(2), [](Team& team) { memory::Buffer<int> values(team.device(), 1000); });
+  EXPECT_EQ(resource->given, before) << "another team has nothing to do with it";
 }
 
 class HostCollectives : public ::testing::TestWithParam<int> {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Step programs small enough to be computed by hand.
+// BSP programs small enough to be computed by hand.
 #pragma once
 
 #include "warren/memory/global_array.hpp"
@@ -12,7 +12,7 @@ struct ToyProgram {
   static constexpr std::uint32_t kThreadsPerBlock = 128;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = 0;
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
 };
 
 /// Adds up a hash of (task, salt) over the tasks of all ranks; the sum is the salt of the next
@@ -137,10 +137,10 @@ struct ScratchProgram : ToyProgram {
   WARREN_HD static bool finished(const State& state) { return state.step == 20; }
 };
 
-/// Blocks of a gang read each other's scratch.
-struct GangProgram : ToyProgram {
+/// Blocks of a cluster read each other's scratch.
+struct ClusterProgram : ToyProgram {
   static constexpr std::uint32_t kScratchBytes = 16;
-  static constexpr std::uint32_t kGangBlocks = 4;
+  static constexpr std::uint32_t kClusterBlocks = 4;
   struct State {
     std::uint64_t step = 0;
     std::uint64_t errors = 0;
@@ -153,13 +153,13 @@ struct GangProgram : ToyProgram {
       return static_cast<std::uint32_t>(id * 1000 + state.step);
     };
     if (block.lane() == 0) *word = value_of(grid.block());
-    grid.gang_sync();
-    const std::uint32_t peer = (grid.gang_rank() + 1) % grid.gang_blocks();
+    grid.cluster_sync();
+    const std::uint32_t peer = (grid.cluster_rank() + 1) % grid.cluster_blocks();
     const bool is_right =
-        *grid.gang_peer(word, peer) == value_of(grid.block() - grid.gang_rank() + peer);
+        *grid.cluster_peer(word, peer) == value_of(grid.block() - grid.cluster_rank() + peer);
     grid.sum(0, is_right ? 0 : 1);
-    grid.sum(1, grid.gang_rank() == grid.block() % grid.gang_blocks() ? 0 : 1);
-    grid.gang_sync();
+    grid.sum(1, grid.cluster_rank() == grid.block() % grid.cluster_blocks() ? 0 : 1);
+    grid.cluster_sync();
   }
   WARREN_HD static State next(const State& state, const Sums& sums) {
     return {state.step + 1, state.errors + sums[0] + sums[1]};

@@ -8,8 +8,8 @@
 
 #include "support/size.hpp"
 #include "traverse/asynchronous_cases.hpp"
-#include "traverse/tasks/ranking_board.hpp"
 #include "traverse/tasks/ranking_work.hpp"
+#include "traverse/tasks/shared_ranking.hpp"
 
 namespace warren {
 namespace {
@@ -122,7 +122,7 @@ TEST(AsyncPageRank, WeightsSaveSweeps) {
 }
 
 /// Residuals that go down by `ratio` a sweep, whatever the weight.
-double weight_after(traverse::RankingBoard::Choice& choice, double ratio, int sweeps,
+double weight_after(traverse::SharedRanking::Choice& choice, double ratio, int sweeps,
                     double bound) {
   double weight = 1.0;
   for (int i = 0; i < sweeps; ++i)
@@ -131,7 +131,7 @@ double weight_after(traverse::RankingBoard::Choice& choice, double ratio, int sw
 }
 
 TEST(RankingChoice, RaisesTheWeightWhereSweepsAreSlow) {
-  traverse::RankingBoard::Choice choice{};
+  traverse::SharedRanking::Choice choice{};
   EXPECT_EQ(weight_after(choice, 0.5, 3, 1e4), 1.0) << "the start's own errors";
   const double first = weight_after(choice, 0.5, 1, 1e4);
   EXPECT_NEAR(first, 2.0 / (1.0 + std::sqrt(1.0 - 0.25)), 1e-12);
@@ -139,24 +139,24 @@ TEST(RankingChoice, RaisesTheWeightWhereSweepsAreSlow) {
   EXPECT_NEAR(weight_after(choice, 0.7, 3, 1e4), 2.0 / 1.8, 1e-12) << "a radius of 0.6 at most";
 }
 TEST(RankingChoice, LeavesTheWeightWhereSweepsAreFast) {
-  traverse::RankingBoard::Choice choice{};
+  traverse::SharedRanking::Choice choice{};
   EXPECT_LT(weight_after(choice, 0.1, 8, 1e4), 1.01);
 }
 TEST(RankingChoice, TheLastSweepsArePlain) {
-  traverse::RankingBoard::Choice choice{};
+  traverse::SharedRanking::Choice choice{};
   const double before = weight_after(choice, 0.5, 5, 1e4);
   EXPECT_EQ(weight_after(choice, 0.55, 1, 8.0), before) << "near the end it stays as it is";
   EXPECT_EQ(weight_after(choice, 0.55, 1, 5.0), 1.0);
 }
 TEST(RankingChoice, GivesUpWhereTwoSweepsGainNothing) {
-  traverse::RankingBoard::Choice choice{};
+  traverse::SharedRanking::Choice choice{};
   EXPECT_GT(weight_after(choice, 0.5, 5, 1e4), 1.0);
   EXPECT_GT(weight_after(choice, 1.1, 1, 1e4), 1.0);
   EXPECT_EQ(weight_after(choice, 0.9, 1, 1e4), 1.0);
   EXPECT_EQ(weight_after(choice, 0.5, 5, 1e4), 1.0) << "for good";
 }
 TEST(RankingChoice, NothingMoves) {
-  traverse::RankingBoard::Choice choice{};
+  traverse::SharedRanking::Choice choice{};
   for (int i = 0; i < 8; ++i) EXPECT_EQ(choice.after(0.0, 0.0, 0.85), 1.0);
 }
 

@@ -52,8 +52,8 @@ inline AsyncOptions random_options(std::mt19937_64& random) {
   const std::uint64_t most = options.capacity != 0 ? options.capacity : 200;
   options.batch = 1 + static_cast<std::uint32_t>(random() % most);
   options.wait = static_cast<std::uint32_t>(random() % 20);
-  options.slow_nanoseconds = random() % 4 == 0 ? 3000 : 0;
-  options.stumble_nanoseconds = 1u << random() % 12;
+  options.link_delay_nanoseconds = random() % 4 == 0 ? 3000 : 0;
+  options.injected_delay_nanoseconds = 1u << random() % 12;
   return options;
 }
 

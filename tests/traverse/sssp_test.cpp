@@ -164,7 +164,7 @@ void check_large_bins(const team::TeamOptions& options) {
   for (const auto& edges : fixtures::host_edges()) {
     check(options, integers, {0.0, 30.0}, edges);
     check(options, reals, {1e300}, edges);
-    // The source's list alone is as many pieces as make a sweep.
+    // The source's list alone is as many pieces as make a push by address.
     const Case hub("out-star", with_integers(fixtures::star(1 << 19, false), 1, 64), {0});
     check(options, hub, {0.0}, edges);
   }
@@ -178,8 +178,9 @@ TEST(Sssp, SweepsLargeBinsOfFarEdges) {
 
 TEST(Sssp, SweepsLargeBinsOfRanksApart) { check_large_bins(fixtures::cpu_teams_apart().front()); }
 
-/// So much mail that its distances go beside its ids, of vertices that are bettered several times.
-void check_much_mail(const std::vector<team::TeamOptions>& teams) {
+/// So many updates that their distances go beside their ids, of vertices that are improved several
+/// times.
+void check_many_updates(const std::vector<team::TeamOptions>& teams) {
   const Case star("out-star", with_integers(fixtures::star(1 << 19, false), 1, 64), {0});
   const Case reals("out-star, real weights", with_reals(fixtures::star(1 << 18, false)), {0});
   for (const auto& options : teams) {
@@ -191,32 +192,32 @@ void check_much_mail(const std::vector<team::TeamOptions>& teams) {
   for (const auto& options : teams) check(options, random, {1e300});
 }
 
-TEST(Sssp, OnlyMuchMailTakesItsDistancesAlong) {
+TEST(Sssp, OnlyManyUpdatesTakeTheirDistancesAlong) {
   using traverse::SsspScanPhase;
   traverse::SsspScanState state;
   state.phase = SsspScanPhase::scan;
   state.ranks = 2;
-  state.may_tell = true;
-  const auto after = [](traverse::SsspScanState from, std::uint64_t mailed) {
+  state.may_publish = true;
+  const auto after = [](traverse::SsspScanState from, std::uint64_t sent) {
     team::Sums sums;
-    sums.value[traverse::kScanMailed] = mailed;
+    sums.value[traverse::kScanSent] = sent;
     return traverse::next_scan(from, sums);
   };
-  EXPECT_EQ(after(state, 2 * traverse::kMuchMail - 1).phase, SsspScanPhase::receive);
-  const traverse::SsspScanState told = after(state, 2 * traverse::kMuchMail);
-  EXPECT_EQ(told.phase, SsspScanPhase::tell);
+  EXPECT_EQ(after(state, 2 * traverse::kManyUpdates - 1).phase, SsspScanPhase::receive);
+  const traverse::SsspScanState told = after(state, 2 * traverse::kManyUpdates);
+  EXPECT_EQ(told.phase, SsspScanPhase::publish);
   EXPECT_EQ(after(told, 0).phase, SsspScanPhase::receive);
-  EXPECT_TRUE(after(told, 0).has_told);
-  state.may_tell = false;  // Windows bring distances with all mail.
-  EXPECT_EQ(after(state, 2 * traverse::kMuchMail).phase, SsspScanPhase::receive);
-  state.may_tell = true;
-  state.phase = SsspScanPhase::sweep_again;
-  EXPECT_EQ(after(after(state, 2 * traverse::kMuchMail), 0).phase, SsspScanPhase::tell);
+  EXPECT_TRUE(after(told, 0).has_published);
+  state.may_publish = false;  // Windows bring distances with all updates.
+  EXPECT_EQ(after(state, 2 * traverse::kManyUpdates).phase, SsspScanPhase::receive);
+  state.may_publish = true;
+  state.phase = SsspScanPhase::again_by_address;
+  EXPECT_EQ(after(after(state, 2 * traverse::kManyUpdates), 0).phase, SsspScanPhase::publish);
 }
 
-TEST(Sssp, MuchMailGoesWithItsDistances) {
+TEST(Sssp, ManyUpdatesGoWithTheirDistances) {
   const auto teams = fixtures::cpu_teams();
-  check_much_mail({teams[2], teams[4]});
+  check_many_updates({teams[2], teams[4]});
 }
 
 TEST(Sssp, WeightsOfZeroEverywhere) {
@@ -359,9 +360,9 @@ TEST(SsspCuda, SweepsLargeBinsOfFarEdges) {
   for (const auto& options : fixtures::cuda_teams_of_waiting_kernels()) check_large_bins(options);
 }
 
-TEST(SsspCuda, MuchMailGoesWithItsDistances) {
+TEST(SsspCuda, ManyUpdatesGoWithTheirDistances) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
-  check_much_mail(fixtures::cuda_teams_of_waiting_kernels());
+  check_many_updates(fixtures::cuda_teams_of_waiting_kernels());
 }
 
 TEST(SsspCuda, DistancesDoNotDependOnDelta) {

@@ -17,6 +17,7 @@
 #include "warren/graph/io.hpp"
 
 #include "reference/traverse.hpp"
+#include "support/message_of.hpp"
 #include "support/temporary_folder.hpp"
 #include "traverse/fixtures.hpp"
 
@@ -28,6 +29,7 @@ using graph::EdgeFile;
 using graph::EdgeFileOptions;
 using graph::Graph;
 using ::testing::HasSubstr;
+using testing_support::message_of;
 using testing_support::TemporaryFolder;
 
 /// The least windows, some, and one for all.
@@ -317,15 +319,6 @@ TEST_F(StreamedFile, RefusesWhatIsNoVertexAndNoOption) {
   EXPECT_THROW(EdgeFile(path, {100, 3, 2}), UsageError);
   EXPECT_THROW(EdgeFile(path, {4096, 1, 2}), UsageError);
   EXPECT_THROW(EdgeFile(path, {4096, 3, 0}), UsageError);
-}
-
-std::string message_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 TEST_F(StreamedFile, NamesAFileThatIsCutOffWhileItIsRead) {

@@ -66,10 +66,10 @@ class DistributedGraph {
   /// other than "staged" where the ranks do not reach each other's memory; MemoryError.
   void multiply(const ArrayPlace& place, std::span<const float> x, std::span<float> y,
                 std::uint64_t k, bool transpose = false) const;
-  /// halo_rows[i] = x[halo()[i]], from the ranks that own them: halo().size() x k. Moves bits.
+  /// halo rows[i] = x[halo()[i]], from the ranks that own them: halo().size() x k. Moves bits.
   void pull(const ArrayPlace& place, std::span<const float> x, std::span<float> halo_rows,
             std::uint64_t k) const;
-  /// y[v] = the sum over the ranks of their halo_rows of v, 0 where v is in no halo: the adjoint of
+  /// y[v] = the sum over the ranks of their halo rows of v, 0 where v is in no halo: the adjoint of
   /// pull(), with the shapes of that. Added up in the order of the ranks: repeats bit for bit.
   void push(const ArrayPlace& place, std::span<const float> halo_rows, std::span<float> y,
             std::uint64_t k) const;

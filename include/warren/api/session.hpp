@@ -38,6 +38,11 @@ struct SessionOptions {
   /// started again where it was (team::TeamOptions::slice_nanoseconds). 0: it stays, but where the
   /// driver ends kernels after some seconds, as on a GPU with a display.
   double slice_milliseconds = 0.0;
+  /// Where the device memory of the session's ranks comes from, of calls on its kind of device: on
+  /// GPUs where there are some, else, or where `device` is cpu, on the CPU. exec::pool_resource(),
+  /// or another library's pool. nullptr: where the process takes it (set_memory_resource()). A
+  /// resource that has too little ends a call with MemoryError. Refused where ranks are processes.
+  std::shared_ptr<exec::MemoryResource> memory{};
 };
 
 /// Copies name the same session. Calls of several threads may use one session: they take turns.
@@ -72,9 +77,10 @@ class Interrupted : public Error {
 
 /// Memory of GPUs that is taken from here on comes from `resource`, another library's pool say, and
 /// goes back to it; nullptr: from the driver. Pinned and host memory is the system's. For all
-/// sessions of the process; what is held stays with who gave it, but for blocks that are kept for
-/// later results, which go back at once. A resource that has too little ends a call with
-/// MemoryError. `kind` cpu: the same for the CPU's device memory, for tests.
+/// sessions of the process that name none (SessionOptions::memory); what is held stays with who
+/// gave it, but for blocks that are kept for later results, which go back at once. A resource that
+/// has too little ends a call with MemoryError. `kind` cpu: the same for the CPU's device memory,
+/// for tests.
 void set_memory_resource(std::shared_ptr<exec::MemoryResource> resource,
                          DeviceKind kind = DeviceKind::cuda);
 

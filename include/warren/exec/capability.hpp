@@ -20,7 +20,7 @@ inline constexpr int kOldestCapability = 75;
 struct GpuFeatures {
   bool has_copies_behind = false;      ///< Copies to shared memory beside the kernel. From 8.0 on.
   bool has_bfloat16_products = false;  ///< On tensor cores. From 8.0 on.
-  bool has_gangs = false;              ///< Thread block clusters. From 9.0 on.
+  bool has_clusters = false;           ///< Thread block clusters. From 9.0 on.
   bool has_vector_reductions = false;  ///< 16 bytes in one atomic addition. From 9.0 on.
 };
 [[nodiscard]] GpuFeatures features_of(int capability);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "warren/exec/capability.hpp"
 #include "warren/exec/thread_pool.hpp"
@@ -13,6 +14,8 @@
 namespace warren::exec {
 
 enum class DeviceKind { cpu, cuda };
+
+class MemoryResource;  // memory.hpp
 
 /// Bytes of a device's memory: of the card, or of the host for the CPU.
 struct MemoryInfo {
@@ -51,11 +54,25 @@ class Device {
   /// The CPU's threads; on a GPU, a pool of one for the host side of the work.
   [[nodiscard]] ThreadPool& pool() const { return *pool_; }
 
+  /// The same device, whose memory exec::allocate() takes from `resource` (nullptr: where the
+  /// process takes it). What is made of the result (streams, teams, arrays) keeps the resource, and
+  /// a resource lives as long as a device that names it, or a block of its memory.
+  [[nodiscard]] Device with_memory(std::shared_ptr<MemoryResource> resource) const {
+    Device device = *this;
+    device.memory_resource_ = std::move(resource);
+    return device;
+  }
+  /// nullptr: the process's.
+  [[nodiscard]] const std::shared_ptr<MemoryResource>& memory_resource() const noexcept {
+    return memory_resource_;
+  }
+
   /// Makes this device the calling thread's current one (a no-op on the CPU).
   void activate() const;
   /// Waits for all work on the device and throws DeviceError if any of it failed.
   void synchronize() const;
 
+  /// Of the hardware alone: threads and memory resources may differ.
   friend bool operator==(const Device& a, const Device& b) {
     return a.kind_ == b.kind_ && a.index_ == b.index_;
   }
@@ -67,6 +84,7 @@ class Device {
   DeviceKind kind_;
   int index_;
   std::shared_ptr<ThreadPool> pool_;
+  std::shared_ptr<MemoryResource> memory_resource_;
 };
 
 /// GPUs that can be used now: 0 without a driver, a GPU, or the CUDA backend. Never throws.

@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kLeastSharedBytes = std::uint64_t{64} << 10;
 /// share. Asked once of each, with what the runtime must be told of the kernel before it is
 /// started: it takes longer than the launch. Throws what `ask()` throws, DeviceError.
 [[nodiscard]] std::uint32_t known_blocks(const Device& device, const void* kernel,
-                                         std::uint32_t sharers,
+                                         std::uint32_t kernels,
                                          const std::function<std::uint32_t()>& ask);
 
 /// The threads of a block of warps that take `warp_bytes` of shared memory each: `threads`, or as

@@ -18,7 +18,8 @@ enum class MemoryKind {
 };
 
 /// Where memory of MemoryKind::device comes from in place of the driver, or of the system on the
-/// CPU: another library's pool, say. Functions are called by any thread.
+/// CPU: another library's pool, say. Chosen for a device (Device::with_memory()), or for all of the
+/// process that name none (set_memory_resource()). Functions are called by any thread.
 class MemoryResource {
  public:
   virtual ~MemoryResource() = default;
@@ -37,14 +38,28 @@ class MemoryResource {
   }
   virtual void deallocate_pinned(const Device& /*device*/, void* /*pointer*/,
                                  std::uint64_t /*bytes*/) noexcept {}
+  /// Bytes of the device's memory that it holds, nobody uses, and it would give at once: they count
+  /// as free in free_memory().
+  [[nodiscard]] virtual std::uint64_t unused(const Device& /*device*/) { return 0; }
 };
-/// Blocks that are taken from here on, on devices of this kind, are the resource's; nullptr: the
-/// driver's, or the system's. Every block goes back to who gave it, which is kept until then.
+/// Blocks that are taken from here on, on devices of this kind that have no resource of their own
+/// (Device::with_memory()), are the resource's; nullptr: the driver's, or the system's. Every block
+/// goes back to who gave it, which is kept until then.
 void set_memory_resource(DeviceKind kind, std::shared_ptr<MemoryResource> resource);
 
+/// The driver's stream-ordered pools (cudaMallocFromPoolAsync) as a resource: blocks that come back
+/// stay with it, so that the next one of a like size takes microseconds and asks the driver for
+/// nothing. Serves every GPU, each by a pool of its own, made at its first block; GPUs that reach
+/// each other's memory reach its blocks. `kept_bytes`: what a pool holds of unused memory when the
+/// device is waited for; the rest goes back to the driver, and so does all where a block finds no
+/// room. Throws UsageError without a GPU; allocate() throws it on a GPU whose driver has no pools.
+[[nodiscard]] std::shared_ptr<MemoryResource> pool_resource(
+    std::uint64_t kept_bytes = ~std::uint64_t{0});
+
 /// Takes `bytes` of memory, aligned to 256 bytes or better and not initialised; nullptr for 0
-/// bytes. Large host blocks are page mapped with huge pages advised. Throws MemoryError, naming
-/// device, bytes asked and bytes free.
+/// bytes. From the device's resource where it has one that gives this kind, else from the process's
+/// (set_memory_resource()), else from the driver, or the system. Large host blocks are page mapped
+/// with huge pages advised. Throws MemoryError, naming device, bytes asked and bytes free.
 [[nodiscard]] void* allocate(const Device& device, MemoryKind kind, std::uint64_t bytes);
 /// Bytes of `count` elements; the largest number of bytes, which no device has, where the product
 /// is larger.
@@ -81,7 +96,8 @@ struct MemoryUse {
 [[nodiscard]] MemoryUse memory_use(const Device& device);
 void reset_peak(const Device& device);
 
-/// Bytes that the device has, and has left, as warren may believe: within its limit.
+/// Bytes that the device has, and has left, as warren may believe: within its limit. What the
+/// device's resource, or else the process's, holds unused counts as left.
 [[nodiscard]] std::uint64_t total_memory(const Device& device);
 [[nodiscard]] std::uint64_t free_memory(const Device& device);
 

@@ -56,7 +56,7 @@ struct Partition {
 struct MovedRows {
   std::uint64_t broadcast = 0;  ///< Every rank gets all rows: n (P - 1).
   std::uint64_t per_edge = 0;   ///< Each remote edge fetches its row: cut_edges.
-  std::uint64_t once = 0;       ///< Each rank fetches a remote row once: halo_rows.
+  std::uint64_t once = 0;       ///< Each rank fetches a remote row once: halo rows.
   /// Each workgroup fetches a row of another once, to the rank of the owner's place in the group,
   /// and from there, as from all ranks of the group, each rank that needs it fetches it once.
   std::uint64_t fused = 0;

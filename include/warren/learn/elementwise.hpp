@@ -74,7 +74,7 @@ class ColumnSums {
 
  private:
   friend class Norm;
-  /// Leaves the slabs' sums of the terms.
+  /// Leaves the tiles' sums of the terms.
   void sum(const exec::Stream& stream, const ColumnTerms& terms, std::uint64_t n);
   /// Room for `sums` sums over n rows of k columns, as passes over rows leave them.
   float* room(const exec::Stream& stream, std::uint64_t n, std::uint64_t sums, std::uint64_t k);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "warren/core/types.hpp"
@@ -187,15 +188,19 @@ class GlobalArray {
       bool is_short = false;
       std::uint64_t asked = 0, free = 0;
       char where[32] = {};
+      char cure[192] = {};  ///< As the rank's own error has it, behind the sizes.
     };
     Shortage mine;
     try {
       const MemoryKind kind =
           placement_ == Placement::host ? MemoryKind::pinned : MemoryKind::device;
       buffer_ = {new Buffer<T>(team.device(), kind, elements),
-                 GiveBack{team.attic(), std::uncaught_exceptions()}};
+                 GiveBack{team.deferred_free(), std::uncaught_exceptions()}};
     } catch (const MemoryError& error) {
       mine = {true, error.bytes_asked(), error.bytes_free()};
+      const std::string_view text = error.what();
+      const std::size_t sizes = text.find("); ");
+      if (sizes != text.npos) text.substr(sizes + 3).copy(mine.cure, sizeof mine.cure - 1);
       const std::string where = placement_ == Placement::host ? "the host" : team.device().name();
       where.copy(mine.where, sizeof mine.where - 1);
     }
@@ -203,15 +208,15 @@ class GlobalArray {
     for (std::size_t q = 0; q < all.size(); ++q) {
       if (all[q].is_short)
         throw MemoryError(std::string(all[q].where) + " (rank " + std::to_string(q) + ")",
-                          all[q].asked, all[q].free);
+                          all[q].asked, all[q].free, all[q].cure);
     }
   }
 
   struct GiveBack {
-    std::shared_ptr<team::Attic> attic;
+    std::shared_ptr<team::DeferredFree> deferred_free;
     int exceptions = 0;
     void operator()(Buffer<T>* buffer) const noexcept {
-      attic->give_back(std::unique_ptr<Buffer<T>>(buffer), exceptions);
+      deferred_free->give_back(std::unique_ptr<Buffer<T>>(buffer), exceptions);
     }
   };
 

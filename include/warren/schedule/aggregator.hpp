@@ -13,7 +13,7 @@ namespace warren::schedule::detail {
 template <class Task>
 [[nodiscard]] WARREN_HD bool is_due(const QueueTable<Task>& table, RankCounters& mine, int to,
                                     bool now) {
-  const std::uint64_t waiting = table.outbox[to].waiting();
+  const std::uint64_t waiting = table.send_buffer[to].waiting();
   if (waiting == 0) return false;
   if (waiting < table.batch && (!now || exec::atomic_load(mine.under_way[to]) != 0)) return false;
   std::uint32_t unlocked = exec::atomic_load(mine.sending[to]);
@@ -45,7 +45,7 @@ template <class W, class Task>
 WARREN_GPU_NOINLINE WARREN_HD bool send_batch(const W& worker, const QueueTable<Task>& table,
                                               RankCounters& mine, Context<W, Task>& context, int to,
                                               bool now) {
-  const RingView<Task>& outbox = table.outbox[to];
+  const RingView<Task>& send_buffer = table.send_buffer[to];
   const RingView<Task>& ring = table.to[to];
   Claim source{};
   std::uint64_t target = 0;
@@ -53,7 +53,7 @@ WARREN_GPU_NOINLINE WARREN_HD bool send_batch(const W& worker, const QueueTable<
   if (worker.lane() == 0 && is_due(table, mine, to, now)) {
     constexpr std::uint32_t kLooks = 4;
     const std::uint64_t limit = ring.template room<kLooks>();
-    if (limit != 0) source = outbox.take(table.batch);
+    if (limit != 0) source = send_buffer.take(table.batch);
     if (source.count > 0) {
       target = ring.template reserve<kLooks>(source.count, limit);
       if (target == RingView<Task>::kNoPlace) {
@@ -68,11 +68,11 @@ WARREN_GPU_NOINLINE WARREN_HD bool send_batch(const W& worker, const QueueTable<
   source = worker.broadcast(source, 0);
   if (source.count == 0) return false;
   target = worker.broadcast(target, 0);
-  if (!outbox.await(worker, source)) return false;
-  copy_tasks(worker, outbox, source, ring, target);
+  if (!send_buffer.await(worker, source)) return false;
+  copy_tasks(worker, send_buffer, source, ring, target);
   worker.sync();
-  if (worker.lane() == 0) outbox.release(source);
-  outbox.tell_freed(worker, source);
+  if (worker.lane() == 0) send_buffer.release(source);
+  send_buffer.tell_freed(worker, source);
   if (worker.lane() == 0) {
     while (arrival != 0 && exec::clock_nanoseconds() < arrival) exec::back_off();
     ring.publish(target, source.count);

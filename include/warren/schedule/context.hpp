@@ -36,7 +36,7 @@ struct alignas(256) RankCounters {
   std::uint64_t overflown;   ///< Tasks of one call that the memory did not hold.
   std::uint64_t slice_end;   ///< When all are to leave. No tally, but read as seldom.
   CounterGap<std::uint64_t[7]> behind_tallies;
-  std::uint32_t sending[kMaxRanks];    ///< A worker is taking a batch out of the outbox.
+  std::uint32_t sending[kMaxRanks];    ///< A worker is taking a batch out of the send buffer.
   std::uint32_t under_way[kMaxRanks];  ///< Batches taken and not yet at their ranks.
   CounterGap<std::uint32_t[2 * kMaxRanks]> behind_under_way;
   std::uint64_t link_is_free[kMaxRanks];  ///< Tests: when a slowed link has carried what it has.
@@ -55,9 +55,9 @@ struct SpilledTask {
 template <class Task>
 struct QueueTable {
   RingView<Task> local[kMaxLevels];
-  RingView<Task> to[kMaxRanks];      ///< The receive rings of this rank at the others.
-  RingView<Task> from[kMaxRanks];    ///< This rank's receive rings.
-  RingView<Task> outbox[kMaxRanks];  ///< Of ranks over slow links.
+  RingView<Task> to[kMaxRanks];           ///< The receive rings of this rank at the others.
+  RingView<Task> from[kMaxRanks];         ///< This rank's receive rings.
+  RingView<Task> send_buffer[kMaxRanks];  ///< Of ranks over slow links.
   RingView<SpilledTask<Task>> spill;
   std::uint64_t spill_limit = 0;  ///< Spilled tasks past which its memory may not hold one more.
   RankCounters* counters[kMaxRanks] = {};
@@ -65,18 +65,18 @@ struct QueueTable {
   int rank = 0;
   int ranks = 1;
   std::uint32_t levels = 1;
-  std::uint32_t together = 1;  ///< Tasks of one push_list(), for each lane.
+  std::uint32_t push_batch = 1;  ///< Tasks of one push_list(), for each lane.
   double inverse_delta = 1.0;
   std::uint32_t is_slow = 0;  ///< A bit for each rank whose messages are gathered.
   /// Of those, the ranks that this one cannot address: between rounds the host carries what is
   /// gathered for them. Their counters are nullptr.
   std::uint32_t is_apart = 0;
   // Tests: what a message to a slow rank takes longer, and each of its tasks.
-  std::uint32_t slow_nanoseconds = 0;
+  std::uint32_t link_delay_nanoseconds = 0;
   double slow_task_nanoseconds = 0.0;
   std::uint32_t batch = 0;
   std::uint32_t wait = 0;
-  std::uint32_t stumble = 0;
+  std::uint32_t injected_delay = 0;
   std::uint64_t slice_nanoseconds = 0;  ///< As team::shortest_slice() has it.
 };
 
@@ -125,14 +125,14 @@ class Context {
   /// The same for `count` tasks of the worker's together, item(i) for i from 0 on, which any lane
   /// may be asked for, more than once. Without priorities a rank's tasks take their places at once,
   /// and all ranks' at a time. Collective; `count` is the same in all lanes, at most
-  /// QueueOptions::together for each lane where they are to take their places together: more are
+  /// QueueOptions::push_batch for each lane where they are to take their places together: more are
   /// pushed one for each lane at a time.
   template <class F>
   WARREN_HD void push_list(const W& worker, std::uint32_t count, F&& item) {
     const std::uint32_t lanes = worker.size();
     const auto ranks = static_cast<std::uint32_t>(table_.ranks);
     if (table_.levels > 1 || lanes < ranks || (ranks == 1 && count <= lanes) ||
-        count > lanes * table_.together) {
+        count > lanes * table_.push_batch) {
       for (std::uint32_t i = worker.lane(); i < count + worker.lane(); i += lanes) {
         const Item one = i < count ? item(i) : Item{};
         push(worker, i < count, one.to, one.task, one.priority);
@@ -222,10 +222,11 @@ class Context {
     }
   }
 
-  /// Into a peer's ring, or the outbox of a slow link. Tasks that find no room are spilled: false.
+  /// Into a peer's ring, or the send buffer of a slow link. Tasks that find no room are spilled:
+  /// false.
   WARREN_GPU_NOINLINE WARREN_HD bool push_remote(const W& worker, bool has, int to,
                                                  const Task& task) {
-    if (is_slow(to)) return deliver(worker, has, table_.outbox[to], to, task);
+    if (is_slow(to)) return deliver(worker, has, table_.send_buffer[to], to, task);
     const std::uint32_t count = worker.count(has);
     const bool is_there = deliver(worker, has, table_.to[to], to, task);
     if (is_there && worker.lane() == 0) tally(to, count);
@@ -259,7 +260,7 @@ class Context {
   /// link. By one lane of a rank's at a time.
   [[nodiscard]] WARREN_HD std::uint64_t take_link(int to, std::uint64_t tasks) {
     const auto nanoseconds =
-        table_.slow_nanoseconds +
+        table_.link_delay_nanoseconds +
         static_cast<std::uint64_t>(static_cast<double>(tasks) * table_.slow_task_nanoseconds);
     if (nanoseconds == 0) return 0;
     const std::uint64_t now = exec::clock_nanoseconds();
@@ -325,12 +326,12 @@ class Context {
       if (worker.lane() == 0)
         exec::atomic_store_add<Order::relaxed, Scope::system>(mine_.created, more);
     }
-    detail::stumble(table_.stumble);
+    detail::inject_delay(table_.injected_delay);
   }
   /// Where tasks for a rank go, without priorities.
   [[nodiscard]] WARREN_HD const RingView<Task>& ring_to(int rank) const {
     return rank == table_.rank ? table_.local[0]
-           : is_slow(rank)     ? table_.outbox[rank]
+           : is_slow(rank)     ? table_.send_buffer[rank]
                                : table_.to[rank];
   }
 

@@ -323,7 +323,7 @@ class WorkerLoop {
     const std::uint64_t count = finished_ - counted_ + uncounted_ + context_.take_back();
     if (count == 0) return;
     worker_.sync();
-    detail::stumble(table_.stumble);
+    detail::inject_delay(table_.injected_delay);
     if (worker_.lane() == 0) {
       exec::atomic_store_add(mine_.tasks, finished_ - counted_);
       exec::atomic_store_add<Order::release, Scope::system>(mine_.finished, count);
@@ -338,7 +338,7 @@ class WorkerLoop {
     std::uint64_t finished = 0;
     for (int q = 0; q < table_.ranks; ++q)
       finished += exec::atomic_load<Order::acquire, Scope::system>(table_.counters[q]->finished);
-    detail::stumble(table_.stumble);
+    detail::inject_delay(table_.injected_delay);
     std::uint64_t created = 0;
     for (int q = 0; q < table_.ranks; ++q)
       created += exec::atomic_load<Order::relaxed, Scope::system>(table_.counters[q]->created);

@@ -37,7 +37,7 @@ struct QueueOptions {
   std::uint64_t most_pushes = 64;
   /// Most tasks of one Context::push_list(), for each lane of the worker, that take their places
   /// together (without priorities): rings have room for so many of each thread.
-  std::uint32_t together = 1;
+  std::uint32_t push_batch = 1;
   /// GPUs: threads of a processor that run tasks at a time, threads_per_processor<Function>() of
   /// run.hpp; 0: as many as a processor has, 2048. Rings have places for those beyond their
   /// capacities.
@@ -48,7 +48,7 @@ struct QueueOptions {
   /// and one more: others are about to look. 1: all that it may fetch. 0: chosen for tasks that
   /// workers go on with by themselves, on a GPU a sixty-fourth of the workers, as those that claim
   /// at once stand in line.
-  std::uint32_t sharers = 1;
+  std::uint32_t sharing_divisor = 1;
   /// Shares only a ring's first tasks, until every worker could have fetched all that it may: a
   /// front that grows from few tasks reaches all workers sooner, and later fetches are full.
   bool shares_first = false;
@@ -63,10 +63,10 @@ struct QueueOptions {
   std::uint32_t wait = 32;
   /// Tests: every message over a gathered link takes this much longer, and its messages one after
   /// the other share so many bytes a second (0: what the link has).
-  std::uint32_t slow_nanoseconds = 0;
+  std::uint32_t link_delay_nanoseconds = 0;
   double slow_bandwidth = 0.0;
   /// Tests: random pauses of up to so much between the accesses of the queue.
-  std::uint32_t stumble_nanoseconds = 0;
+  std::uint32_t injected_delay_nanoseconds = 0;
 };
 
 /// What became of a run. Of the whole team, but for the vectors, which have an entry for each rank
@@ -142,7 +142,7 @@ class Rings {
     exec::clear_words(stream, ranges);
   }
   /// The i-th ring, with both ends here.
-  [[nodiscard]] RingView<Task> view(std::uint64_t i, std::uint32_t stumble,
+  [[nodiscard]] RingView<Task> view(std::uint64_t i, std::uint32_t injected_delay,
                                     const std::uint32_t* abort_flag) const {
     RingView<Task> view;
     view.tasks = tasks_.data() + i * places_;
@@ -152,7 +152,7 @@ class Rings {
     view.abort_flag = abort_flag;
     view.capacity = capacity_;
     view.set_places(places_);
-    view.stumble = stumble;
+    view.injected_delay = injected_delay;
     return view;
   }
   /// What the i-th ring holds, by its words. Where no rank uses it. Synchronises.
@@ -223,20 +223,20 @@ class Rings {
 /// atomic operations over it) exchange tasks through host memory: what is pushed for such a rank is
 /// gathered, and carried between the rounds of a run, which is then discrete.
 ///
-/// A rank holds `levels` local rings, a receive ring for each rank, and as many outboxes where it
-/// gathers messages. With t the threads that may run tasks at a time, of the rank that has most (on
-/// GPUs threads_per_processor on each processor, else those of the pool), a ring has the next power
-/// of two of
+/// A rank holds `levels` local rings, a receive ring for each rank, and as many send buffers where
+/// it gathers messages. With t the threads that may run tasks at a time, of the rank that has most
+/// (on GPUs threads_per_processor on each processor, else those of the pool), a ring has the next
+/// power of two of
 ///
-///   capacity + 2 t together + 512
+///   capacity + 2 t push_batch + 512
 ///
-/// places of one task (receive rings: also twice a batch; with priorities `together` counts as 1,
+/// places of one task (receive rings: also twice a batch; with priorities `push_batch` counts as 1,
 /// as tasks take their places one for each lane then). Twice, since who looks at a ring that is
 /// about to be full may push once more before it sees what others have pushed. The spill has, in
-/// place of 2 t together, 2 t (f (most_pushes + 1) + 2) places of a task and 4 bytes, f being 1 on
-/// GPUs and else `fetch`: what workers push before they see that it is full. So 1 MB holds 65,536
-/// tasks of 16 bytes, and on a GPU of 132 processors t is at most 270,336: whoever gives a large
-/// `together` or `most_pushes` should give threads_per_processor, too.
+/// place of 2 t push_batch, 2 t (f (most_pushes + 1) + 2) places of a task and 4 bytes, f being 1
+/// on GPUs and else `fetch`: what workers push before they see that it is full. So 1 MB holds
+/// 65,536 tasks of 16 bytes, and on a GPU of 132 processors t is at most 270,336: whoever gives a
+/// large `push_batch` or `most_pushes` should give threads_per_processor, too.
 template <class Task>
 class TaskQueue {
   static_assert(std::is_trivially_copyable_v<Task>);
@@ -276,7 +276,7 @@ class TaskQueue {
   [[nodiscard]] RankCounters counters(const exec::Stream& stream) const;
 
   QueueOptions options_;
-  detail::Rings<Task> local_, receive_, outbox_;
+  detail::Rings<Task> local_, receive_, send_buffer_;
   memory::Buffer<RingWriter> senders_;  ///< Of this rank's rings at its peers.
   std::unique_ptr<detail::Rings<SpilledTask<Task>>> spill_;
   memory::Buffer<RankCounters> counters_;
@@ -290,27 +290,27 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
   validate(options, team.device().is_cuda());
   const exec::Device& device = team.device();
   const auto ranks = static_cast<std::size_t>(team.size());
-  const std::uint64_t together = options.levels == 1 ? options.together : 1;
+  const std::uint64_t push_batch = options.levels == 1 ? options.push_batch : 1;
   const std::uint64_t threads = team.all_reduce(
-      detail::pushing_threads(device, threads_per_processor()) * together, exec::Maximum{});
+      detail::pushing_threads(device, threads_per_processor()) * push_batch, exec::Maximum{});
   table_.rank = team.rank();
   table_.ranks = team.size();
   table_.abort_flag = team.abort_flag();
   table_.levels = options.levels;
-  table_.together = options.together;
+  table_.push_batch = options.push_batch;
   table_.inverse_delta = 1.0 / options.delta;
-  table_.slow_nanoseconds = options.slow_nanoseconds;
+  table_.link_delay_nanoseconds = options.link_delay_nanoseconds;
   if (options.slow_bandwidth > 0.0)
     table_.slow_task_nanoseconds = sizeof(Task) * 1e9 / options.slow_bandwidth;
   table_.batch = options.batch;
   table_.wait = options.wait;
-  table_.stumble = options.stumble_nanoseconds;
+  table_.injected_delay = options.injected_delay_nanoseconds;
   table_.slice_nanoseconds = team::shortest_slice(team);
 
   local_ = {device, options.levels, options.local_capacity,
             detail::ring_places(options.local_capacity, threads)};
   for (std::uint32_t i = 0; i < options.levels; ++i)
-    table_.local[i] = local_.view(i, table_.stumble, table_.abort_flag);
+    table_.local[i] = local_.view(i, table_.injected_delay, table_.abort_flag);
   if (ranks > 1) {
     receive_ = {device, ranks, options.receive_capacity,
                 detail::ring_places(options.receive_capacity,
@@ -323,8 +323,8 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
   has_ranks_apart_ = team.all_reduce(table_.is_apart, exec::Maximum{}) != 0;
   table_.is_slow = slow_links(team, options.gather) | table_.is_apart;
   if (table_.is_slow != 0) {
-    outbox_ = {device, ranks, options.receive_capacity,
-               detail::ring_places(options.receive_capacity, threads)};
+    send_buffer_ = {device, ranks, options.receive_capacity,
+                    detail::ring_places(options.receive_capacity, threads)};
   }
   make_spill(device, options.spill_capacity);
   carried_messages_.assign(ranks, 0);
@@ -341,14 +341,14 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
   for (std::size_t q = 0; q < ranks; ++q) {
     if ((table_.is_apart >> q & 1u) != 0) {
       // The host writes; the ring has both ends here.
-      table_.from[q] = receive_.view(q, table_.stumble, table_.abort_flag);
-      table_.outbox[q] = outbox_.view(q, table_.stumble, table_.abort_flag);
+      table_.from[q] = receive_.view(q, table_.injected_delay, table_.abort_flag);
+      table_.send_buffer[q] = send_buffer_.view(q, table_.injected_delay, table_.abort_flag);
       continue;
     }
     table_.counters[q] = static_cast<RankCounters*>(counters[q]);
     if (q == me) continue;
     RingView<Task>& from = table_.from[q];
-    from = receive_.view(q, table_.stumble, table_.abort_flag);
+    from = receive_.view(q, table_.injected_delay, table_.abort_flag);
     from.writer = static_cast<RingWriter*>(senders[q]) + me;
     from.is_wide = true;
     RingView<Task>& to = table_.to[q];
@@ -360,7 +360,7 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
     to.reader = static_cast<RingReader*>(readers[q]) + me;
     to.writer = senders_.data() + q;
     if ((table_.is_slow >> q & 1u) != 0)
-      table_.outbox[q] = outbox_.view(q, table_.stumble, table_.abort_flag);
+      table_.send_buffer[q] = send_buffer_.view(q, table_.injected_delay, table_.abort_flag);
   }
 }
 
@@ -385,7 +385,7 @@ void TaskQueue<Task>::make_spill(const exec::Device& device, std::uint64_t capac
   spill_ = std::make_unique<detail::Rings<SpilledTask<Task>>>(
       device, 1, capacity,
       detail::ring_places(capacity, threads * (fetched * (options_.most_pushes + 1) + 2)));
-  table_.spill = spill_->view(0, table_.stumble, table_.abort_flag);
+  table_.spill = spill_->view(0, table_.injected_delay, table_.abort_flag);
   // Each thread may spill one task more after a look, and segments are freed as wholes.
   table_.spill_limit = spill_->places() - threads - kSegmentTasks;
 }
@@ -395,7 +395,7 @@ void TaskQueue<Task>::clear(const exec::Stream& stream) {
   std::vector<exec::WordRange> ranges{detail::words_of(senders_), detail::words_of(counters_)};
   local_.add_words(ranges);
   receive_.add_words(ranges);
-  outbox_.add_words(ranges);
+  send_buffer_.add_words(ranges);
   spill_->add_words(ranges);
   exec::clear_words(stream, ranges);
   std::ranges::fill(carried_messages_, 0);
@@ -446,15 +446,15 @@ void TaskQueue<Task>::carry(team::Team& team, const exec::Stream& stream) {
   std::vector<std::vector<Task>> outgoing(ranks), kept(ranks);
   for (std::size_t q = 0; q < ranks; ++q) {
     if (!is_apart(q)) continue;
-    const Claim held = outbox_.held(stream, q);
+    const Claim held = send_buffer_.held(stream, q);
     const Claim sent{held.first, std::min(held.count, room_there[q].at(0))};
     if (sent.count == 0) continue;
     outgoing[q].resize(sent.count);
-    outbox_.copy_out(stream, q, sent, outgoing[q].data());
+    send_buffer_.copy_out(stream, q, sent, outgoing[q].data());
     kept[q].resize(held.count - sent.count);
-    outbox_.copy_out(stream, q, {sent.first + sent.count, kept[q].size()}, kept[q].data());
+    send_buffer_.copy_out(stream, q, {sent.first + sent.count, kept[q].size()}, kept[q].data());
     stream.synchronize();
-    outbox_.put(stream, q, kept[q]);
+    send_buffer_.put(stream, q, kept[q]);
     carried_messages_[q] += 1;
     carried_tasks_[q] += sent.count;
   }

@@ -155,7 +155,7 @@ inline constexpr Order kSeen = Order::acquire;
 
 /// Where a run is tested: a random pause, one time in eight, between any two accesses that others
 /// may come between.
-WARREN_HD inline void stumble(std::uint32_t most_nanoseconds) {
+WARREN_HD inline void inject_delay(std::uint32_t most_nanoseconds) {
   if (most_nanoseconds == 0) return;
   const std::uint64_t begin = exec::clock_nanoseconds();
   const std::uint64_t random = (begin ^ begin >> 7) * 0x9e3779b97f4a7c15u >> 32;
@@ -181,10 +181,10 @@ struct RingView {
   RingWriter* writer = nullptr;
   const std::uint32_t* abort_flag = nullptr;
   std::uint64_t capacity = 0;
-  std::uint64_t mask = 0;      ///< Places less one; a power of two of whole segments.
-  std::uint32_t stumble = 0;   ///< Of tests: see above.
-  std::uint8_t lap_shift = 0;  ///< The binary logarithm of the places.
-  bool is_wide = false;        ///< Writers and readers are different ranks.
+  std::uint64_t mask = 0;            ///< Places less one; a power of two of whole segments.
+  std::uint32_t injected_delay = 0;  ///< Of tests: see above.
+  std::uint8_t lap_shift = 0;        ///< The binary logarithm of the places.
+  bool is_wide = false;              ///< Writers and readers are different ranks.
 
   /// Of the ring: a power of two, in whole segments.
   void set_places(std::uint64_t places) {
@@ -216,9 +216,9 @@ struct RingView {
   /// been read come last, and what was read of places that were taken after the first is left out.
   [[nodiscard]] WARREN_HD std::uint64_t used() const {
     const std::uint64_t tail = exec::atomic_load(writer->tail);
-    detail::stumble(stumble);
+    detail::inject_delay(injected_delay);
     const std::uint64_t freed = load_freed();
-    detail::stumble(stumble);
+    detail::inject_delay(injected_delay);
     const std::uint64_t read = find_freed<1>(freed, tail, tail);
     return tail > read ? tail - read : 0;
   }
@@ -229,7 +229,7 @@ struct RingView {
   template <std::uint32_t kLooks = 1>
   [[nodiscard]] WARREN_HD std::uint64_t reserve(std::uint64_t count, std::uint64_t limit) const {
     const std::uint64_t first = exec::atomic_add(writer->tail, count);
-    detail::stumble(stumble);
+    detail::inject_delay(injected_delay);
     for (std::uint32_t looks = 1; first + count > limit; ++looks) {
       const std::uint64_t freed = load_freed();
       limit = limit_of(freed);
@@ -315,7 +315,7 @@ struct RingView {
                                     : most;
     if (count < most) detail::store_add(reader->available, most - count, is_wide);
     if (count == 0) return {};
-    detail::stumble(stumble);
+    detail::inject_delay(injected_delay);
     return {exec::atomic_add(reader->head, count), count};
   }
   /// The lane that publishes and releases: not the one that claims and reserves, which in a block
@@ -425,7 +425,7 @@ struct RingView {
   /// Adds places [first, first + count) to their segments' words.
   WARREN_HD void count_places(std::uint64_t first, std::uint64_t count,
                               std::uint64_t RingSegment::*word) const {
-    detail::stumble(stumble);
+    detail::inject_delay(injected_delay);
     const std::uint64_t from = first % kSegmentTasks;
     if (from + count <= kSegmentTasks) {
       detail::store_add<Order::release>(segments[(first & mask) / kSegmentTasks].*word,
@@ -435,7 +435,7 @@ struct RingView {
     detail::fence(is_wide);
     for_each_segment(first, count,
                      [&](RingSegment& segment, std::uint64_t begin, std::uint64_t end) {
-                       detail::stumble(stumble);
+                       detail::inject_delay(injected_delay);
                        detail::store_add<detail::kFenced>(
                            segment.*word, detail::segment_word(begin, end), is_wide);
                      });

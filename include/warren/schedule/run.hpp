@@ -123,7 +123,7 @@ template <class Function>
   return detail::threads_of<Function>() * detail::blocks_of<Function>();
 }
 
-/// The run as a step program: the first step pushes the seeds, then a step is a kernel.
+/// The run as a BSP program: the first step pushes the seeds, then a step is a kernel.
 template <class W, class Function>
 struct RunProgram {
   using State = RunState;
@@ -132,7 +132,7 @@ struct RunProgram {
   static constexpr std::uint32_t kBlocksPerProcessor = detail::blocks_of<Function>();
   static constexpr std::uint32_t kScratchBytes =
       kThreadsPerBlock / detail::lanes_of<W>(kThreadsPerBlock) * detail::scratch_of<Function>();
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
   static constexpr bool kMayNotFit = detail::may_not_fit<Function>();
   enum Sum : std::uint32_t { kCreated, kFinished, kPaused, kFailed };
   /// What goes to ranks that are apart is carried between two runs of the program.
@@ -221,9 +221,9 @@ void check_threads(const TaskQueue<Task>& queue) {
   }
 }
 
-/// The binary logarithm of QueueOptions::sharers.
+/// The binary logarithm of QueueOptions::sharing_divisor.
 template <class Backend, class W, class Function>
-[[nodiscard]] std::uint32_t log_sharers(const exec::Device& device, std::uint32_t chosen) {
+[[nodiscard]] std::uint32_t log_sharing_divisor(const exec::Device& device, std::uint32_t chosen) {
   std::uint64_t count = chosen;
   if (chosen == 0) {
     count = pushing_threads(device);
@@ -267,7 +267,8 @@ QueueReport run(team::Team& team, const exec::Stream& stream,
   const std::uint32_t fetch = std::min(queue.options().fetch, most);
   RunProgram<W, Function> program{
       function, queue.table(), fetch,
-      detail::log_sharers<Backend, W, Function>(team.device(), queue.options().sharers),
+      detail::log_sharing_divisor<Backend, W, Function>(team.device(),
+                                                        queue.options().sharing_divisor),
       detail::shared_tasks<Backend, W, Function>(team.device(), queue, fetch)};
   RunState state;
   state.is_persistent = form != Form::discrete && team.kernels_may_wait();

@@ -24,14 +24,14 @@ struct RowTable {
 
   RowTable() = default;
   RowTable(const T* rows, std::uint64_t stride_) : stride(stride_) { origin[0] = rows; }
-  /// Rows below `own_rows` are of `rows`, those from there on of `ghosts`, which has row own_rows
-  /// first.
-  RowTable(const T* rows, std::uint64_t own_rows, const T* ghosts, std::uint64_t stride_)
+  /// Rows below `own_rows` are of `rows`, those from there on of `halo_rows`, which has row
+  /// own_rows first.
+  RowTable(const T* rows, std::uint64_t own_rows, const T* halo_rows, std::uint64_t stride_)
       : stride(stride_), parts(2) {
     origin[0] = rows;
     first[1] = own_rows;
-    // Before the ghosts' memory, where no pointer may be computed.
-    origin[1] = reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(ghosts) -
+    // Before the halo rows' memory, where no pointer may be computed.
+    origin[1] = reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(halo_rows) -
                                            own_rows * stride_ * sizeof(T));
   }
 

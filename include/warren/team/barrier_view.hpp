@@ -18,16 +18,16 @@ inline constexpr std::uint32_t kTickets = 4;
 
 /// A counter and the barrier that it belongs to. Written and read as one word of 16 bytes: whoever
 /// sees the step sees the value, without a fence between the two.
-struct alignas(16) MailedSum {
+struct alignas(16) SumMessage {
   std::uint64_t value;
   std::uint64_t step;
 };
 /// What one rank sends another at a team-wide barrier: one cache line.
-struct alignas(128) Mail {
+struct alignas(128) StepMessage {
   static constexpr std::uint32_t kSlots = 8;
-  MailedSum sums[kSlots];
+  SumMessage sums[kSlots];
 };
-static_assert(kSums < Mail::kSlots, "the last slot says whose slice of time is over");
+static_assert(kSums < StepMessage::kSlots, "the last slot says whose slice of time is over");
 
 /// Owned by one rank, on its device. Zero at first; a run leaves `arrived`, `sums` and `tickets`
 /// zero again.
@@ -41,7 +41,7 @@ struct BarrierState {
       128) std::uint64_t slice_end;  ///< When the kernel is to leave the GPU, if it is in slices.
   std::uint32_t is_over;             ///< Since the last barrier, on some rank: all leave.
   alignas(128) std::uint64_t steps;  ///< Team-wide barriers passed, over all runs.
-  alignas(128) Mail mail[2][kMaxRanks];  ///< By parity of the step, from each rank.
+  alignas(128) StepMessage messages[2][kMaxRanks];  ///< By parity of the step, from each rank.
   /// Peers write here to wake their links; nobody reads it. Adjacent lines lie behind different
   /// links.
   struct alignas(128) Line {

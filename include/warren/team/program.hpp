@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Step programs: bulk-synchronous algorithms written once and run in three ways.
+// BSP programs: bulk-synchronous algorithms written once and run in three ways.
 //
 // A program is a trivially copyable functor with
 //
@@ -13,8 +13,8 @@
 // * `static bool finished(const State&)`;
 //
 // * `std::uint32_t` constants: `kThreadsPerBlock` and `kBlocksPerProcessor` of a GPU,
-//   `kScratchBytes` of block-shared memory that the grid's block_worker() has, `kGangBlocks` of a
-//   gang (1 where gangs are not used).
+//   `kScratchBytes` of block-shared memory that the grid's block_worker() has, `kClusterBlocks` of
+//   a cluster (1 where clusters are not used).
 //
 // * for teams that need windows (Team::needs_windows()), `template <class Show> void show(const
 //   State& next, Show&& show) const`: what other ranks read of this one's memory in the step of

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Step programs on the threads of CPU ranks, and the sums that all backends share (program.hpp).
+// BSP programs on the threads of CPU ranks, and the sums that all backends share (program.hpp).
 #pragma once
 
 #include <array>
@@ -113,18 +113,18 @@ class CpuGrid {
     for (std::uint64_t task = 0; task < count; ++task) f(worker, task);
   }
 
-  // A gang: blocks that synchronise cheaply and reach each other's scratch (a thread block cluster
-  // on a GPU). Gang 0 is blocks 0 .. gang_blocks() - 1. On the CPU a block by itself.
-  [[nodiscard]] std::uint32_t gang_blocks() const { return 1; }
-  [[nodiscard]] std::uint32_t gang_rank() const { return 0; }
-  /// By all threads of the gang; what was written to scratch and memory before is visible to them
-  /// after.
-  void gang_sync() const {}
+  // A cluster: blocks that synchronise cheaply and reach each other's scratch (a thread block
+  // cluster on a GPU). Cluster 0 is blocks 0 .. cluster_blocks() - 1. On the CPU a block by itself.
+  [[nodiscard]] std::uint32_t cluster_blocks() const { return 1; }
+  [[nodiscard]] std::uint32_t cluster_rank() const { return 0; }
+  /// By all threads of the cluster; what was written to scratch and memory before is visible to
+  /// them after.
+  void cluster_sync() const {}
   /// The same where the block has met, and since then only its first warp has written.
-  void gang_sync_after_block() const {}
+  void cluster_sync_after_block() const {}
   /// The counterpart of `mine`, which lies in this block's scratch, in another block's.
   template <class T>
-  [[nodiscard]] T* gang_peer(T* mine, std::uint32_t) const {
+  [[nodiscard]] T* cluster_peer(T* mine, std::uint32_t) const {
     return mine;
   }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Step programs on GPUs: one persistent kernel with a barrier across blocks and devices inside, or
+// BSP programs on GPUs: one persistent kernel with a barrier across blocks and devices inside, or
 // one kernel per step.
 //
 // The barrier: threads of a block meet, one of them counts the block in; the last block to arrive
-// carries the team's part: its first warp mails the device's counters to every peer, waits for the
-// mail of every peer, adds up and releases its own device. Spinning blocks read their own device's
-// memory only. An ended team is noticed by the block that waits for the mail.
+// carries the team's part: its first warp sends the device's counters to every peer, waits for the
+// message of every peer, adds up and releases its own device. Spinning blocks read their own
+// device's memory only. An ended team is noticed by the block that waits for the message.
 //
 // Where kernels may not run for as long as they like (Team::slice_nanoseconds()), a device whose
 // time is over says so with its counters, and after that barrier the kernels of all ranks leave:
@@ -23,7 +23,7 @@
 
 namespace warren::team {
 
-/// One block's part in a step program on a GPU.
+/// One block's part in a BSP program on a GPU.
 class CudaGrid {
  public:
   using Warp = exec::Warp;
@@ -119,20 +119,20 @@ class CudaGrid {
 
   // Before compute capability 9.0 there are no clusters: a block by itself.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-  __device__ std::uint32_t gang_blocks() const {
+  __device__ std::uint32_t cluster_blocks() const {
     return cooperative_groups::this_cluster().num_blocks();
   }
-  __device__ std::uint32_t gang_rank() const {
+  __device__ std::uint32_t cluster_rank() const {
     return cooperative_groups::this_cluster().block_rank();
   }
   /// The block meets first, so that one warp's release covers what all its threads wrote: a fence
   /// of every warp costs more than the barrier itself.
-  __device__ void gang_sync() const {
+  __device__ void cluster_sync() const {
     __syncthreads();
-    gang_sync_after_block();
+    cluster_sync_after_block();
   }
   /// The same where the block has met, and since then only its first warp has written.
-  __device__ void gang_sync_after_block() const {
+  __device__ void cluster_sync_after_block() const {
     if (threadIdx.x < 32) {
       asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
     } else {
@@ -141,16 +141,16 @@ class CudaGrid {
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
   }
   template <class T>
-  __device__ T* gang_peer(T* mine, std::uint32_t rank) const {
+  __device__ T* cluster_peer(T* mine, std::uint32_t rank) const {
     return cooperative_groups::this_cluster().map_shared_rank(mine, rank);
   }
 #else
-  __device__ std::uint32_t gang_blocks() const { return 1; }
-  __device__ std::uint32_t gang_rank() const { return 0; }
-  __device__ void gang_sync() const { __syncthreads(); }
-  __device__ void gang_sync_after_block() const { __syncthreads(); }
+  __device__ std::uint32_t cluster_blocks() const { return 1; }
+  __device__ std::uint32_t cluster_rank() const { return 0; }
+  __device__ void cluster_sync() const { __syncthreads(); }
+  __device__ void cluster_sync_after_block() const { __syncthreads(); }
   template <class T>
-  __device__ T* gang_peer(T* mine, std::uint32_t) const {
+  __device__ T* cluster_peer(T* mine, std::uint32_t) const {
     return mine;
   }
 #endif
@@ -180,7 +180,7 @@ __device__ inline void publish_sums(BarrierState& state, std::uint64_t* block_su
 
 /// Steps after which a rank that was not kept waiting looks whether the team has ended.
 inline constexpr std::uint64_t kStepsBetweenLooks = 64;
-/// Of the mail, behind the counters: whether the sender's slice of time is over.
+/// Of the message, behind the counters: whether the sender's slice of time is over.
 inline constexpr std::uint32_t kSliceSlot = kSums;
 
 /// What the blocks do behind a barrier.
@@ -201,7 +201,7 @@ __device__ inline void wake_links(const BarrierView& view) {
   }
 }
 
-__device__ inline void send_sum(MailedSum& to, std::uint64_t value, std::uint64_t step) {
+__device__ inline void send_sum(SumMessage& to, std::uint64_t value, std::uint64_t step) {
   asm volatile(
       "{ .reg .b128 both;\n"
       "  mov.b128 both, {%1, %2};\n"
@@ -210,8 +210,8 @@ __device__ inline void send_sum(MailedSum& to, std::uint64_t value, std::uint64_
       : "l"(__cvta_generic_to_global(&to)), "l"(value), "l"(step)
       : "memory");
 }
-__device__ inline MailedSum look_for_sum(const MailedSum& in) {
-  MailedSum found;
+__device__ inline SumMessage look_for_sum(const SumMessage& in) {
+  SumMessage found;
   asm volatile(
       "{ .reg .b128 both;\n"
       "  ld.relaxed.sys.global.b128 both, [%2];\n"
@@ -223,31 +223,32 @@ __device__ inline MailedSum look_for_sum(const MailedSum& in) {
 }
 
 /// Sends all peers this device's counters and adds theirs to them: `sum` is the lane's, of the slot
-/// lane % Mail::kSlots, the same in all lanes of a slot. By one full warp. False if the team has
-/// ended.
+/// lane % StepMessage::kSlots, the same in all lanes of a slot. By one full warp. False if the team
+/// has ended.
 __device__ inline bool exchange_sums(const BarrierView& view, std::uint64_t& sum) {
-  constexpr std::uint32_t kAtOnce = 32 / Mail::kSlots;  // Ranks.
+  constexpr std::uint32_t kAtOnce = 32 / StepMessage::kSlots;  // Ranks.
   BarrierState& mine = view.mine();
-  const std::uint32_t lane = threadIdx.x % 32, slot = lane % Mail::kSlots;
+  const std::uint32_t lane = threadIdx.x % 32, slot = lane % StepMessage::kSlots;
   const auto ranks = static_cast<std::uint32_t>(view.ranks);
-  const auto is_mailed = [&](std::uint32_t q) {
+  const auto is_sent = [&](std::uint32_t q) {
     const bool is_used = slot < kSums || (slot == kSliceSlot && view.slice_nanoseconds != 0);
     return is_used && q != static_cast<std::uint32_t>(view.rank);
   };
   const std::uint64_t step = mine.steps + 1;
   const std::uint64_t parity = step % 2;
-  // Who sees the mail sees what all blocks of this device have written, and the other way around.
+  // Who sees the message sees what all blocks of this device have written, and the other way
+  // around.
   cuda::atomic_thread_fence(cuda::std::memory_order_acq_rel, cuda::thread_scope_system);
   __syncwarp();
-  for (std::uint32_t q = lane / Mail::kSlots; q < ranks; q += kAtOnce)
-    if (is_mailed(q)) send_sum(view.states[q]->mail[parity][view.rank].sums[slot], sum, step);
+  for (std::uint32_t q = lane / StepMessage::kSlots; q < ranks; q += kAtOnce)
+    if (is_sent(q)) send_sum(view.states[q]->messages[parity][view.rank].sums[slot], sum, step);
   bool alive = true;
   std::uint32_t polls = 0;
-  if (lane >= Mail::kSlots) sum = 0;  // The device's own count once.
-  for (std::uint32_t q = lane / Mail::kSlots; q < ranks && alive; q += kAtOnce) {
-    if (!is_mailed(q)) continue;
-    MailedSum found;
-    while ((found = look_for_sum(mine.mail[parity][q].sums[slot])).step != step) {
+  if (lane >= StepMessage::kSlots) sum = 0;  // The device's own count once.
+  for (std::uint32_t q = lane / StepMessage::kSlots; q < ranks && alive; q += kAtOnce) {
+    if (!is_sent(q)) continue;
+    SumMessage found;
+    while ((found = look_for_sum(mine.messages[parity][q].sums[slot])).step != step) {
       if (++polls % 4096 == 0 &&
           *static_cast<const volatile std::uint32_t*>(view.abort_flag) != 0) {
         alive = false;
@@ -258,16 +259,16 @@ __device__ inline bool exchange_sums(const BarrierView& view, std::uint64_t& sum
   }
   __syncwarp();
   cuda::atomic_thread_fence(cuda::std::memory_order_acq_rel, cuda::thread_scope_system);
-  for (std::uint32_t apart = Mail::kSlots; apart < 32; apart *= 2)
+  for (std::uint32_t apart = StepMessage::kSlots; apart < 32; apart *= 2)
     sum += __shfl_xor_sync(0xffffffffu, sum, apart);
   return alive;
 }
 
 /// The team's part of the barrier, by one full warp of the device's last block. False if the team
 /// has ended.
-__device__ inline bool exchange_mail(const BarrierView& view) {
+__device__ inline bool exchange_messages(const BarrierView& view) {
   BarrierState& mine = view.mine();
-  const std::uint32_t lane = threadIdx.x % 32, slot = lane % Mail::kSlots;
+  const std::uint32_t lane = threadIdx.x % 32, slot = lane % StepMessage::kSlots;
   std::uint64_t sum = slot < kSums ? exec::atomic_load(mine.sums[slot]) : 0;
   if (view.slice_nanoseconds != 0 && slot == kSliceSlot)
     sum = exec::clock_nanoseconds() >= mine.slice_end ? 1 : 0;
@@ -309,7 +310,7 @@ __device__ inline After team_barrier(const BarrierView& view, std::uint64_t* blo
     __syncwarp();  // A shuffle orders no memory: the other lanes read what thread 0 acquired.
     bool alive = true;
     if (last != 0) {
-      alive = exchange_mail(view);
+      alive = exchange_messages(view);
       if (threadIdx.x == 0) {
         exec::atomic_store(mine.arrived, 0u);
         for (std::uint64_t& ticket : mine.tickets) exec::atomic_store(ticket, std::uint64_t{0});
@@ -378,8 +379,8 @@ __global__ void __launch_bounds__(Program::kThreadsPerBlock, Program::kBlocksPer
   publish_sums(*barrier, shared.sums);
 }
 
-/// Launches a program's kernel with blocks in gangs (thread block clusters, where the GPU and the
-/// kernel's code have them; else a block is a gang by itself) and, where `cooperative`, all
+/// Launches a program's kernel with blocks in clusters (thread block clusters, where the GPU and
+/// the kernel's code have them; else a block is a cluster by itself) and, where `cooperative`, all
 /// resident at once.
 template <class Program>
 class ProgramLaunch {
@@ -396,27 +397,27 @@ class ProgramLaunch {
                 "a program's block must fit every GPU, or be chosen by who looks whether it does");
 
  public:
-  /// `sharers`: kernels that wait for each other on one device, of which each takes a part. Throws
+  /// `kernels`: kernels that wait for each other on one device, of which each takes a part. Throws
   /// UsageError where the GPU cannot hold one block of the program.
-  ProgramLaunch(const exec::Stream& stream, const void* kernel, bool cooperative, int sharers)
-      : kernel_(kernel), sharers_(static_cast<std::uint32_t>(sharers)) {
+  ProgramLaunch(const exec::Stream& stream, const void* kernel, bool cooperative, int kernels)
+      : kernel_(kernel), kernels_(static_cast<std::uint32_t>(kernels)) {
     const exec::Device& device = stream.device();
-    if (Program::kGangBlocks > 1 &&
-        exec::features_of(exec::code_capability(device, kernel)).has_gangs)
-      gang_blocks_ = Program::kGangBlocks;
-    if (gang_blocks_ > 1) {
-      cudaLaunchAttribute& gang = attributes_[config_.numAttrs++];
-      gang.id = cudaLaunchAttributeClusterDimension;
-      gang.val.clusterDim.x = gang_blocks_;
-      gang.val.clusterDim.y = 1;
-      gang.val.clusterDim.z = 1;
+    if (Program::kClusterBlocks > 1 &&
+        exec::features_of(exec::code_capability(device, kernel)).has_clusters)
+      cluster_blocks_ = Program::kClusterBlocks;
+    if (cluster_blocks_ > 1) {
+      cudaLaunchAttribute& cluster = attributes_[config_.numAttrs++];
+      cluster.id = cudaLaunchAttributeClusterDimension;
+      cluster.val.clusterDim.x = cluster_blocks_;
+      cluster.val.clusterDim.y = 1;
+      cluster.val.clusterDim.z = 1;
     }
     config_.blockDim = dim3(Program::kThreadsPerBlock);
     config_.dynamicSmemBytes = Program::kScratchBytes;
     config_.stream = static_cast<cudaStream_t>(stream.native());
     config_.attrs = attributes_;
-    config_.gridDim = dim3(gang_blocks_);
-    config_.gridDim = dim3(exec::known_blocks(device, kernel, sharers_, [&] {
+    config_.gridDim = dim3(cluster_blocks_);
+    config_.gridDim = dim3(exec::known_blocks(device, kernel, kernels_, [&] {
       if (Program::kScratchBytes > 0) allow_scratch(device);
       return resident_blocks(device);
     }));
@@ -448,21 +449,21 @@ class ProgramLaunch {
                                             ? static_cast<std::uint32_t>(blocks)
                                             : Program::kBlocksPerProcessor;
     const std::uint32_t most =
-        per_processor * static_cast<std::uint32_t>(device.processors()) / sharers_;
+        per_processor * static_cast<std::uint32_t>(device.processors()) / kernels_;
     if (most == 0) exec::refuse_block(device, Program::kThreadsPerBlock, Program::kScratchBytes);
-    if (gang_blocks_ == 1) return most;
-    // A gang stays within one of the GPU's processor clusters, which leaves some processors
+    if (cluster_blocks_ == 1) return most;
+    // A cluster stays within one of the GPU's processing clusters (GPCs), which leaves some SMs
     // without.
-    int gangs = 0;
-    exec::cuda_check(cudaOccupancyMaxActiveClusters(&gangs, kernel_, &config_),
+    int clusters = 0;
+    exec::cuda_check(cudaOccupancyMaxActiveClusters(&clusters, kernel_, &config_),
                      "cudaOccupancyMaxActiveClusters");
-    const std::uint32_t fitting = static_cast<std::uint32_t>(gangs) / sharers_ * gang_blocks_;
-    return fitting < most ? fitting : most / gang_blocks_ * gang_blocks_;
+    const std::uint32_t fitting = static_cast<std::uint32_t>(clusters) / kernels_ * cluster_blocks_;
+    return fitting < most ? fitting : most / cluster_blocks_ * cluster_blocks_;
   }
 
   const void* kernel_;
-  std::uint32_t sharers_;
-  std::uint32_t gang_blocks_ = 1;
+  std::uint32_t kernels_;
+  std::uint32_t cluster_blocks_ = 1;
   cudaLaunchAttribute attributes_[2] = {};
   cudaLaunchConfig_t config_ = {};
 };
@@ -503,9 +504,9 @@ typename Program::State run_on_cuda(Team& team, const exec::Stream& stream, cons
   static_assert(sizeof(State) <= BarrierView::kResultBytes);
   if (team.kernels_may_wait()) {
     // What is launched as cooperative may have the device to itself; parts of it fit anyway.
-    const int sharers = team.ranks_on_device();
+    const int kernels = team.ranks_on_device();
     const ProgramLaunch<Program> launch(
-        stream, reinterpret_cast<const void*>(&persistent_kernel<Program>), sharers == 1, sharers);
+        stream, reinterpret_cast<const void*>(&persistent_kernel<Program>), kernels == 1, kernels);
     // Once a peer's kernel waits for this rank's, nothing may stand before the launch: taking or
     // freeing memory waits for all devices, and would wait for the peer's kernel. A rank alone has
     // its stream's order.

@@ -32,9 +32,9 @@ namespace warren::team {
 enum class ReduceOp { sum, minimum, maximum };
 enum class DataType { int32, uint32, int64, uint64, float32, float64 };
 
-/// Where a failing rank leaves memory that other ranks may still be using: it is given back when
-/// all ranks have stopped.
-class Attic {
+/// The deferred-free list of a team: where a failing rank leaves memory that other ranks may still
+/// be using. It is given back when all ranks have stopped.
+class DeferredFree {
  public:
   /// Frees `memory` now, or keeps it: where the team has ended, or an exception beyond the
   /// `exceptions` of old is on its way.
@@ -95,7 +95,7 @@ class Transport {
   /// Sends outgoing[q] to rank q and returns what each rank sent here.
   virtual std::vector<std::vector<std::byte>> exchange(
       const std::vector<std::span<const std::byte>>& outgoing) = 0;
-  /// Sums of small vectors of counters, in place, on all ranks. The fast path of step programs.
+  /// Sums of small vectors of counters, in place, on all ranks. The fast path of BSP programs.
   virtual void sum(std::span<std::uint64_t> values) = 0;
   /// Makes `pointer` (memory that this rank took on its device, or in host memory) known to all:
   /// the result's entry q is rank q's memory as this rank's device can address it, or nullptr where
@@ -111,7 +111,7 @@ class Transport {
   /// returns when no rank is.
   virtual void begin_access() noexcept = 0;
   virtual void end_access(bool has_failed) noexcept = 0;
-  [[nodiscard]] virtual const std::shared_ptr<Attic>& attic() const = 0;
+  [[nodiscard]] virtual const std::shared_ptr<DeferredFree>& deferred_free() const = 0;
   /// Ends the team with a message. Never throws, may be called at any time, by any thread.
   virtual void abort(const std::string& message) noexcept = 0;
   /// Throws TeamError if the team has been ended.
@@ -213,7 +213,9 @@ class Team {
   }
   void sum(std::span<std::uint64_t> values) { transport_->sum(values); }
   [[nodiscard]] Transport& transport() { return *transport_; }
-  [[nodiscard]] const std::shared_ptr<Attic>& attic() const { return transport_->attic(); }
+  [[nodiscard]] const std::shared_ptr<DeferredFree>& deferred_free() const {
+    return transport_->deferred_free();
+  }
 
   /// Runs body(), in which ranks use each other's memory (collective: bodies should begin with a
   /// barrier). Where body() throws, the team is ended first, and the exception goes on only when no
@@ -338,7 +340,10 @@ struct TeamOptions {
   int first_gpu = 0;  ///< Rank 0's; the other ranks' are those that follow.
   /// No rank reaches another's memory, as on GPUs without a path between them.
   bool are_apart = false;
-  /// Kernels that run until a program is over (step programs, asynchronous searches) leave the GPU
+  /// Where the ranks' devices take their memory (exec::Device::with_memory()); nullptr: where the
+  /// process does. Refused of ranks that are processes, who must be able to open each other's.
+  std::shared_ptr<exec::MemoryResource> memory{};
+  /// Kernels that run until a program is over (BSP programs, asynchronous searches) leave the GPU
   /// after so many nanoseconds, at the next barrier or between two tasks, and are started again
   /// where they were: results are the same. 0: they stay, but on a GPU whose kernels the driver
   /// ends after some seconds (Device::limits_kernel_time()), where they leave after
@@ -352,7 +357,8 @@ inline constexpr std::uint64_t kSliceUnderLimit = 250'000'000;
 [[noreturn]] void refuse_without_windows(const Team& team, const std::type_info& program);
 
 /// Checks `options` against the machine. Throws UsageError: no ranks, more than kMaxRanks, more
-/// CUDA ranks than GPUs, but for ranks that are processes, which count them as they meet.
+/// CUDA ranks than GPUs, but for ranks that are processes, which count them as they meet; memory of
+/// a resource for those.
 void validate(const TeamOptions& options);
 
 /// The largest n for which the GPUs 0 to n - 1 all reach each other's memory from their kernels,

@@ -47,8 +47,8 @@ struct AsyncOptions {
   /// holds), and turns of a worker after which fewer go.
   std::uint32_t batch = 0;
   std::uint32_t wait = 32;
-  std::uint32_t slow_nanoseconds = 0;     ///< Tests: see schedule::QueueOptions.
-  std::uint32_t stumble_nanoseconds = 0;  ///< Tests.
+  std::uint32_t link_delay_nanoseconds = 0;      ///< Tests: see schedule::QueueOptions.
+  std::uint32_t injected_delay_nanoseconds = 0;  ///< Tests.
 };
 
 /// What the scheduler did in a run, over the team.
@@ -134,7 +134,7 @@ class AsyncPageRankMemory;
 /// As PageRank, without iterations: chunks of rows are recomputed from the contributions as they
 /// stand, each again and again, until one more synchronous iteration would provably change the
 /// ranks by at most the tolerance in L1 (`residual` is that bound:
-/// src/traverse/tasks/ranking_board.hpp), or every chunk has been recomputed `max_iterations`
+/// src/traverse/tasks/shared_ranking.hpp), or every chunk has been recomputed `max_iterations`
 /// times. The rank of vertices without out-edges is spread by normalising at the end: with a
 /// uniform teleport that is the same (Langville and Meyer, Deeper Inside PageRank, Internet
 /// Mathematics 2004). Values are float64, contributions float32 where the tolerance is 1e-6 or

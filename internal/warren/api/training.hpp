@@ -72,9 +72,10 @@ struct TrainingData {
 /// set, and takes smaller ones where none were asked for. Chooses where features and lists lie, if
 /// it is left to choose. Hands the split of links over, and notes how features were normalised.
 /// Returns what a training will hold; says so where --recompute saves nothing of it. Adds to the
-/// data's warnings. `ran`: what it will run on.
-[[nodiscard]] learn::MemoryPlan fit_to(TrainingData& data, const TrainOptions& asked,
-                                       const RunInfo& ran, learn::TrainOptions& train);
+/// data's warnings. `ran`: what it will run on; `resource`: where its ranks take their memory.
+[[nodiscard]] learn::MemoryPlan fit_to(
+    TrainingData& data, const TrainOptions& asked, const RunInfo& ran, learn::TrainOptions& train,
+    const std::shared_ptr<exec::MemoryResource>& resource = nullptr);
 
 /// An option that changes nothing in what was asked for, as the command line names it.
 struct UnusedOption {

@@ -119,20 +119,20 @@ class DeviceBlock {
   SpmmPlan plan_;
 };
 
-/// All of a rank's rows, in own columns and in ghosts', on a device, multiplied part by part as the
-/// latter come.
+/// All of a rank's rows, in own columns and in halo rows', on a device, multiplied part by part as
+/// the latter come.
 class PipelinedBlock {
  public:
   PipelinedBlock() = default;
   /// `block` with columns as `shape` has them; all rows.
   PipelinedBlock(const exec::Stream& stream, HostBlock block, const PipelineShape& shape);
   [[nodiscard]] const PipelinedPlan& plan() const { return plan_; }
-  /// The part's rows of the product; ghosts are as far apart as own rows.
+  /// The part's rows of the product; halo rows are as far apart as own rows.
   template <class T>
   void multiply(const exec::Stream& stream, const PipelinedPlan::Part& part,
-                const MatrixOperands<T>& operands, const T* ghosts) const {
+                const MatrixOperands<T>& operands, const T* halo_rows) const {
     spmm(stream, scaled(block_.view(), operands), plan_.plan(),
-         RowTable<T>(operands.x, own_, ghosts, operands.x_stride), operands.y, operands.y_stride,
+         RowTable<T>(operands.x, own_, halo_rows, operands.x_stride), operands.y, operands.y_stride,
          operands.k,
          {.alpha = operands.alpha,
           .beta = operands.beta,
@@ -142,7 +142,7 @@ class PipelinedBlock {
 
  private:
   std::uint64_t own_ = 0;
-  PipelinedPlan plan_;  // First: it gives the columns of ghosts their numbers.
+  PipelinedPlan plan_;  // First: it gives the columns of halo rows their numbers.
   DeviceBlock block_;   // Without a plan.
 };
 

@@ -36,13 +36,13 @@ int code_capability(const Device& device, const void* kernel) {
   return std::min(device.capability(), compiled_for(device, kernel));
 }
 
-std::uint32_t known_blocks(const Device& device, const void* kernel, std::uint32_t sharers,
+std::uint32_t known_blocks(const Device& device, const void* kernel, std::uint32_t kernels,
                            const std::function<std::uint32_t()>& ask) {
   // The limit of the environment may change, in tests.
   using Key = std::tuple<int, const void*, std::uint32_t, int>;
   static std::mutex mutex;
   static std::map<Key, std::uint32_t> known;
-  const Key key{device.index(), kernel, sharers, code_capability(device, kernel)};
+  const Key key{device.index(), kernel, kernels, code_capability(device, kernel)};
   const std::scoped_lock lock(mutex);
   if (const auto found = known.find(key); found != known.end()) return found->second;
   device.activate();

@@ -85,14 +85,14 @@ void Norm::take_moments(Context& context, std::uint64_t n) {
     float* const squares = s + kSquares * width_;
     const float share = 1.0f / static_cast<float>(std::max<std::uint64_t>(1, count_));
     float* const partial = sums_.room(stream, n, 2, width_);
-    const detail::Slabs slabs(n);
+    const detail::RowTiles tiles(n);
     with_type(kept_rows().type(), [&]<class T>(T) {
       const T* x = kept_rows().as<T>();
       detail::pass_where(stream, n, width_, detail::StatisticsBody<T>{{width_}, x}, partial);
-      run_columns(stream, width_, detail::TotalsKernel<T>{slabs, width_, x, partial, sums});
+      run_columns(stream, width_, detail::TotalsKernel<T>{tiles, width_, x, partial, sums});
       sum_over_ranks(context, sums, width_);
       run_columns(stream, width_,
-                  detail::SquaresKernel<T>{slabs, width_, x, partial, sums, share, squares});
+                  detail::SquaresKernel<T>{tiles, width_, x, partial, sums, share, squares});
     });
     sum_over_ranks(context, squares, width_);
     moments.sums = sums;

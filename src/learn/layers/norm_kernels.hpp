@@ -10,7 +10,7 @@ namespace warren::learn::detail {
 
 inline constexpr float kNormEpsilon = 1e-5f;
 
-/// Sums of x - s and (x - s)^2, s the first row of the slab: near enough to the slab's values that
+/// Sums of x - s and (x - s)^2, s the first row of the tile: near enough to the tile's values that
 /// their squares' sums do not swallow the variance.
 template <class T>
 struct StatisticsBody : PlainRows {
@@ -45,7 +45,7 @@ struct StatisticsBody : PlainRows {
 /// sums[c] = sum of x[.][c], from what StatisticsBody left; a task is a column.
 template <class T>
 struct TotalsKernel {
-  Slabs slabs;
+  RowTiles tiles;
   std::uint64_t k;
   const T* x;
   const float* partial;
@@ -54,20 +54,20 @@ struct TotalsKernel {
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t c) const {
     float sum = 0.0f;
-    worker.for_each(slabs.count(), [&](std::uint64_t s) {
-      const auto rows = static_cast<float>(slabs.end(s) - slabs.begin(s));
-      sum += rows * to_float(x[slabs.begin(s) * k + c]) + partial[s * 2 * k + c];
+    worker.for_each(tiles.count(), [&](std::uint64_t s) {
+      const auto rows = static_cast<float>(tiles.end(s) - tiles.begin(s));
+      sum += rows * to_float(x[tiles.begin(s) * k + c]) + partial[s * 2 * k + c];
     });
     sum = worker.reduce(sum, exec::Plus{});
     if (worker.lane() == 0) sums[c] = sum;
   }
 };
 
-/// squares[c] = sum of (x[.][c] - mean)^2, mean = sums[c] share: of each slab that about its own
+/// squares[c] = sum of (x[.][c] - mean)^2, mean = sums[c] share: of each tile that about its own
 /// mean, and what the two means differ by (Chan, Golub and LeVeque, 1983).
 template <class T>
 struct SquaresKernel {
-  Slabs slabs;
+  RowTiles tiles;
   std::uint64_t k;
   const T* x;
   const float* partial;
@@ -79,12 +79,12 @@ struct SquaresKernel {
   WARREN_HD void operator()(const W& worker, std::uint64_t c) const {
     const float mean = sums[c] * share;
     float sum = 0.0f;
-    worker.for_each(slabs.count(), [&](std::uint64_t s) {
-      const auto rows = static_cast<float>(slabs.end(s) - slabs.begin(s));
+    worker.for_each(tiles.count(), [&](std::uint64_t s) {
+      const auto rows = static_cast<float>(tiles.end(s) - tiles.begin(s));
       const float* at = partial + s * 2 * k + c;
       const float offset = at[0] / rows;
       const float within = at[k] - at[0] * offset;
-      const float between = to_float(x[slabs.begin(s) * k + c]) - mean + offset;
+      const float between = to_float(x[tiles.begin(s) * k + c]) - mean + offset;
       sum += (within > 0.0f ? within : 0.0f) + rows * between * between;
     });
     sum = worker.reduce(sum, exec::Plus{});

@@ -59,7 +59,7 @@ void drop_entries(const exec::Stream& stream, const Dropout& dropout, std::uint6
 
 float* ColumnSums::room(const exec::Stream& stream, std::uint64_t n, std::uint64_t sums,
                         std::uint64_t k) {
-  const std::uint64_t size = detail::Slabs(n).count() * sums * k;
+  const std::uint64_t size = detail::RowTiles(n).count() * sums * k;
   if (partial_.size() < size) {
     partial_.reset();
     partial_ = memory::Buffer<float>(stream.device(), size);
@@ -74,7 +74,7 @@ void ColumnSums::finish(const exec::Stream& stream, std::uint64_t n, std::uint64
     detail::run_blocks<decltype(backend)>(
         stream, sums * k,
         detail::AddPartialsKernel{
-            detail::Slabs(n).count(), sums, k, partial_.data(), {first, second}});
+            detail::RowTiles(n).count(), sums, k, partial_.data(), {first, second}});
   });
 }
 
@@ -95,14 +95,14 @@ void ColumnSums::add(const exec::Stream& stream, const ColumnTerms& terms, std::
 void ColumnSums::add_all(const exec::Stream& stream, const ColumnTerms& terms, std::uint64_t n,
                          float* out) {
   if (n == 0 || terms.k == 0) return;
-  const std::uint64_t slabs = detail::Slabs(n).count();
+  const std::uint64_t tiles = detail::RowTiles(n).count();
   sum(stream, terms, n);
-  // The slabs' rows of sums into the first of them, and that into one number.
+  // The tiles' rows of sums into the first of them, and that into one number.
   exec::with_backend(stream.device(), [&](auto backend) {
     float* sums = partial_.data();
     detail::run_blocks<decltype(backend)>(
         stream, terms.k,
-        detail::AddPartialsKernel{slabs - 1, 1, terms.k, sums + terms.k, {sums, nullptr}});
+        detail::AddPartialsKernel{tiles - 1, 1, terms.k, sums + terms.k, {sums, nullptr}});
     detail::run_blocks<decltype(backend)>(
         stream, 1, detail::AddPartialsKernel{terms.k, 1, 1, sums, {out, nullptr}});
   });

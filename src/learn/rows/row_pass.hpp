@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes over the rows of dense matrices, with sums over columns on the way. Rows are cut into
-// slabs, by their number alone. On a GPU a block has a slab: a thread owns four of the columns,
+// tiles, by their number alone. On a GPU a block has a tile: a thread owns four of the columns,
 // has several rows on their way together (of 16 bits twice as many: as many bytes), and keeps its
-// sums in registers; the block adds them up. On the CPU a thread goes through a slab row by row.
-// Either leaves one row of sums for a slab, which add_partials() adds up in order, so that sums
+// sums in registers; the block adds them up. On the CPU a thread goes through a tile row by row.
+// Either leaves one row of sums for a tile, which add_partials() adds up in order, so that sums
 // repeat bit for bit.
 //
 // What is done is a body:
@@ -13,8 +13,8 @@
 //   specialised(f)               calls f(body) with what the whole pass has in common made constant
 //   addresses()                  the matrices' addresses, as address() has them, or-ed
 //   row(r)                       what the elements of a row share
-//   column<N>(slab's first row, c)
-//                                what N columns from c share within a slab
+//   column<N>(tile's first row, c)
+//                                what N columns from c share within a tile
 //   load<N>(row, c)              what is read of N elements, as it is stored; nothing is written
 //                                before all is read
 //   use(row, column, c, loaded, terms)
@@ -98,18 +98,19 @@ WARREN_HD Floats<N> floats_of(const Pack<T, N>& pack) {
 template <class T>
 inline constexpr std::uint32_t kRowsOf4 = 4 * sizeof(float) / sizeof(T);
 
-struct Slabs {
+struct RowTiles {
   static constexpr std::uint64_t kMost = 4096;
   static constexpr std::uint64_t kLeastHeight = 64;
   std::uint64_t rows, height;
 
-  WARREN_HD explicit Slabs(std::uint64_t rows_) : rows(rows_), height((rows_ + kMost - 1) / kMost) {
+  WARREN_HD explicit RowTiles(std::uint64_t rows_)
+      : rows(rows_), height((rows_ + kMost - 1) / kMost) {
     if (height < kLeastHeight) height = kLeastHeight;
   }
   [[nodiscard]] WARREN_HD std::uint64_t count() const { return (rows + height - 1) / height; }
-  [[nodiscard]] WARREN_HD std::uint64_t begin(std::uint64_t slab) const { return slab * height; }
-  [[nodiscard]] WARREN_HD std::uint64_t end(std::uint64_t slab) const {
-    const std::uint64_t next = begin(slab) + height;
+  [[nodiscard]] WARREN_HD std::uint64_t begin(std::uint64_t tile) const { return tile * height; }
+  [[nodiscard]] WARREN_HD std::uint64_t end(std::uint64_t tile) const {
+    const std::uint64_t next = begin(tile) + height;
     return next < rows ? next : rows;
   }
 };
@@ -118,33 +119,33 @@ template <class Body, std::uint32_t N>
 struct RowPass {
   static constexpr std::uint32_t kTerms = Body::kSums == 0 ? 1 : Body::kSums;
   Body body;
-  Slabs slabs;
+  RowTiles tiles;
   std::uint64_t k;
-  float* partial;  ///< slabs x kSums x k.
+  float* partial;  ///< tiles x kSums x k.
 
   template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t slab) const {
+  WARREN_HD void operator()(const W& worker, std::uint64_t tile) const {
     body.specialised([&](const auto& special) {
       // A copy, which stores cannot change.
       const auto mine = special;
-      float* const sums = partial + slab * Body::kSums * k;
+      float* const sums = partial + tile * Body::kSums * k;
       if constexpr (std::is_same_v<W, exec::Serial>) {
-        by_rows(mine, slab, sums);
+        by_rows(mine, tile, sums);
       } else {
-        by_columns(worker, mine, slab, sums);
+        by_columns(worker, mine, tile, sums);
       }
     });
   }
 
  private:
   template <class Special>
-  WARREN_HD void by_rows(const Special& mine, std::uint64_t slab, float* __restrict sums) const {
+  WARREN_HD void by_rows(const Special& mine, std::uint64_t tile, float* __restrict sums) const {
     if constexpr (Body::kSums != 0) {
       for (std::uint64_t i = 0; i < Body::kSums * k; ++i) sums[i] = 0.0f;
     }
-    const std::uint64_t first = slabs.begin(slab);
+    const std::uint64_t first = tiles.begin(tile);
     const std::uint64_t width = k;
-    for (std::uint64_t r = first; r < slabs.end(slab); ++r) {
+    for (std::uint64_t r = first; r < tiles.end(tile); ++r) {
       const auto row = mine.row(r);
       for (std::uint64_t c = 0; c < width; ++c) {
         const auto column = mine.template column<1>(first, c);
@@ -185,14 +186,14 @@ struct RowPass {
   }
 
   template <class W, class Special>
-  WARREN_HD void by_columns(const W& worker, const Special& mine, std::uint64_t slab,
+  WARREN_HD void by_columns(const W& worker, const Special& mine, std::uint64_t tile,
                             float* sums) const {
     const auto packs = static_cast<std::uint32_t>(k / N);
     const std::uint32_t lanes = packs < worker.size() ? packs : worker.size();
     const std::uint32_t groups = worker.size() / lanes;
     const std::uint32_t group = worker.lane() / lanes;
-    const std::uint64_t first = slabs.begin(slab);
-    const std::uint64_t end = slabs.end(slab);
+    const std::uint64_t first = tiles.begin(tile);
+    const std::uint64_t end = tiles.end(tile);
     for (std::uint32_t before = 0; before < packs; before += lanes) {
       const std::uint32_t pack = before + worker.lane() % lanes;
       const std::uint64_t c = std::uint64_t{pack} * N;
@@ -229,18 +230,18 @@ struct RowPass {
   }
 };
 
-/// `partial`: Slabs(rows).count() x kSums x k; not used by bodies without sums.
+/// `partial`: RowTiles(rows).count() x kSums x k; not used by bodies without sums.
 template <class Backend, class Body>
 void run_pass(const exec::Stream& stream, const Body& body, std::uint64_t rows, std::uint64_t k,
               float* partial) {
   if (rows == 0 || k == 0) return;
-  const Slabs slabs(rows);
+  const RowTiles tiles(rows);
   const auto go = [&]<std::uint32_t N>() {
     exec::LaunchOptions options;
     if (Body::kSums != 0 && !std::is_same_v<Backend, exec::Cpu>)
       options.scratch_bytes = options.threads_per_block * N * sizeof(float);
-    exec::launch_wide<Backend, exec::Block>(stream, slabs.count(),
-                                            RowPass<Body, N>{body, slabs, k, partial}, options);
+    exec::launch_wide<Backend, exec::Block>(stream, tiles.count(),
+                                            RowPass<Body, N>{body, tiles, k, partial}, options);
   };
   if constexpr (!std::is_same_v<Backend, exec::Cpu>) {
     if (k % 4 == 0 && body.addresses() % sizeof(Floats<4>) == 0) return go.template operator()<4>();
@@ -254,9 +255,9 @@ template <class T>
   return reinterpret_cast<std::uintptr_t>(p) * (sizeof(float) / sizeof(T));
 }
 
-/// out[s][c] += sum over slabs of partial[slab][s][c]; a task is a column of a sum.
+/// out[s][c] += sum over tiles of partial[tile][s][c]; a task is a column of a sum.
 struct AddPartialsKernel {
-  std::uint64_t slabs, sums, k;
+  std::uint64_t tiles, sums, k;
   const float* partial;
   float* out[2];
 
@@ -265,7 +266,7 @@ struct AddPartialsKernel {
     float sum = 0.0f;
     const float* from = partial + column;
     const std::uint64_t stride = sums * k;
-    worker.for_each(slabs, [&](std::uint64_t i) { sum += from[i * stride]; });
+    worker.for_each(tiles, [&](std::uint64_t i) { sum += from[i * stride]; });
     sum = worker.reduce(sum, exec::Plus{});
     if (worker.lane() != 0) return;
     float* const to = column < k ? out[0] : out[1];

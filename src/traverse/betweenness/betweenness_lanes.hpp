@@ -48,7 +48,7 @@ struct BetweennessLanes {
   static constexpr std::uint32_t kThreadsPerBlock = 1;
   static constexpr std::uint32_t kBlocksPerProcessor = 1;
   static constexpr std::uint32_t kScratchBytes = 0;
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
   static constexpr std::uint32_t kLanes = kLaneCount;
   /// Searches that have reached less than a fourth of the vertices at this level are given up:
   /// where frontiers are thin, a vertex is met by one search at a time, and its line is read for

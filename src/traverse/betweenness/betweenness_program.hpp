@@ -30,7 +30,7 @@ struct BetweennessProgram {
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = 0;
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
   static constexpr std::uint32_t kUnseen = ~std::uint32_t{0};
 
   graph::CsrView out;

@@ -34,14 +34,15 @@ class BfsMemory {
     for (int i = 0; i < 2; ++i)
       arrays_.queue[i] = take(device_, queue_[i], queue_capacity(own, own_edges));
     arrays_.queue_count = take(device_, queue_count_, 3);
-    arrays_.outbox_count = take(device_, outbox_count_, 2 * kMaxRanks);
-    if (ranks > 1) arrays_.outbox = take(device_, outbox_, n);
+    arrays_.update_counts = take(device_, update_counts_, 2 * kMaxRanks);
+    if (ranks > 1) arrays_.send_buffer = take(device_, send_buffer_, n);
     if (shard.has_in() && own > 0) {
       const std::uint64_t words =
           (std::uint64_t{shard.out.first} + own - 1) / kWordBits + 1 - shard.out.first / kWordBits;
-      arrays_.barren = take(device_, barren_, words);
+      arrays_.zero_in_degree = take(device_, zero_in_degree_, words);
       exec::with_backend(device_, [&](auto backend) {
-        BfsRun<decltype(backend)>::find_barren(stream, shard.in, words, barren_.data());
+        BfsRun<decltype(backend)>::find_zero_in_degree(stream, shard.in, words,
+                                                       zero_in_degree_.data());
       });
     }
     if (shard.edges_placement != graph::EdgesPlacement::device)
@@ -49,8 +50,9 @@ class BfsMemory {
     arrays_.is_symmetric = shard.is_symmetric;
     const auto rank = static_cast<std::size_t>(team.rank());
     windows_.share(team, bitmap_[1], arrays_.next_of);
-    windows_.share(team, outbox_, arrays_.outbox_of, shard.cuts[rank], shard.cuts[rank + 1]);
-    windows_.share(team, outbox_count_, arrays_.outbox_count_of);
+    windows_.share(team, send_buffer_, arrays_.send_buffer_of, shard.cuts[rank],
+                   shard.cuts[rank + 1]);
+    windows_.share(team, update_counts_, arrays_.update_counts_of);
     stream.synchronize();
   }
 
@@ -99,9 +101,9 @@ class BfsMemory {
   memory::Buffer<Vertex> chunk_rows_;
   memory::Buffer<Visit> visit_;
   memory::Buffer<Vertex> sources_, targets_;
-  memory::Buffer<BitmapWord> seen_, barren_, bitmap_[2], is_target_;
-  memory::Buffer<QueueEntry> queue_[2], outbox_;
-  memory::Buffer<std::uint64_t> queue_count_, outbox_count_;
+  memory::Buffer<BitmapWord> seen_, zero_in_degree_, bitmap_[2], is_target_;
+  memory::Buffer<QueueEntry> queue_[2], send_buffer_;
+  memory::Buffer<std::uint64_t> queue_count_, update_counts_;
   ProgramWindows windows_;
 };
 
@@ -111,7 +113,7 @@ class BfsMemory {
   BfsState initial;
   initial.ranks = static_cast<std::uint32_t>(team.size());
   initial.may_pull = options.direction_optimizing && shard.has_in();
-  initial.may_sweep = shard.edges_placement != graph::EdgesPlacement::device;
+  initial.may_go_by_address = shard.edges_placement != graph::EdgesPlacement::device;
   initial.alpha = options.alpha;
   initial.beta = options.beta;
   initial.vertices = shard.vertices;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// BFS as a step program: direction-optimising (Beamer et al., SC 2012), with the frontier as a
+// BFS as a BSP program: direction-optimising (Beamer et al., SC 2012), with the frontier as a
 // queue where it is small and as a bitmap where it is large.
 //
 // Each rank keeps the visits (depth and parent) and the visited bits of its own vertices. A push
-// claims own vertices at once and mails others to their owner, each at most once from each rank:
+// claims own vertices at once and sends others to their owner, each at most once from each rank:
 // `seen` has a bit for every vertex of the graph, authoritative for own vertices and a filter for
 // the rest. A pull needs the whole frontier as a bitmap: owners write their words of it, and every
-// rank copies the others'. With one rank, levels that fit the scratch of one gang of blocks are run
-// by that gang alone, many in one step: see bfs_small.hpp.
+// rank copies the others'. With one rank, levels that fit the scratch of one cluster of blocks are
+// run by that cluster alone, many in one step: see bfs_small.hpp.
 #pragma once
 
 #include "traverse/bfs/bfs_small.hpp"
@@ -15,7 +15,7 @@
 #include "traverse/bfs/visit.hpp"
 #include "traverse/common/bitmap.hpp"
 #include "traverse/common/frontier_queue.hpp"
-#include "traverse/common/sweep.hpp"
+#include "traverse/common/ordered_push.hpp"
 
 namespace warren::traverse {
 
@@ -47,19 +47,20 @@ struct BfsArrays {
 
   Visit* visit = nullptr;  ///< Own vertices.
   BitmapWord* seen = nullptr;
-  const BitmapWord* barren = nullptr;  ///< Own vertices that no edge enters: never looked for.
+  const BitmapWord* zero_in_degree =
+      nullptr;  ///< Own vertices that no edge enters: never looked for.
   BitmapWord* bitmap[2] = {};
   const BitmapWord* next_of[kMaxRanks] = {};  ///< bitmap[1] of every rank.
   QueueEntry* queue[2] = {};
   std::uint64_t* queue_count = nullptr;  ///< Three.
-  QueueEntry* outbox = nullptr;          ///< Mail for rank q from index cuts[q]: {vertex, parent}.
-  const QueueEntry* outbox_of[kMaxRanks] = {};
-  std::uint64_t* outbox_count = nullptr;  ///< [2][kMaxRanks], by parity of the slot.
-  const std::uint64_t* outbox_count_of[kMaxRanks] = {};
+  QueueEntry* send_buffer = nullptr;  ///< Updates for rank q from index cuts[q]: {vertex, parent}.
+  const QueueEntry* send_buffer_of[kMaxRanks] = {};
+  std::uint64_t* update_counts = nullptr;  ///< [2][kMaxRanks], by parity of the slot.
+  const std::uint64_t* update_counts_of[kMaxRanks] = {};
 };
 
-/// `Adjacency` is how the edges are placed; those that are far are swept in address order where
-/// many of them are wanted: see sweep().
+/// `Adjacency` is how the edges are placed; those that are far are read in address order where
+/// many of them are wanted: see push_by_address().
 template <class Adjacency>
 struct BfsProgram : BfsArrays {
   using State = BfsState;
@@ -71,7 +72,7 @@ struct BfsProgram : BfsArrays {
   using Stage = typename Adjacency::Stage;
   static constexpr std::uint32_t kScratchBytes =
       Adjacency::kIsFar ? kMaxWarps * sizeof(Stage) : SmallFrontier::kBytes;
-  static constexpr std::uint32_t kGangBlocks = Adjacency::kIsFar ? 1 : SmallFrontier::kMaxBlocks;
+  static constexpr std::uint32_t kClusterBlocks = Adjacency::kIsFar ? 1 : SmallFrontier::kMaxBlocks;
 
   Adjacency out_lists;
   Adjacency in_lists;
@@ -81,18 +82,18 @@ struct BfsProgram : BfsArrays {
   }
   WARREN_HD static bool finished(const State& state) { return state.phase == BfsPhase::done; }
 
-  /// Mail to its readers, and the own words of the frontier's bitmap to all.
+  /// Remote updates to their readers, and the own words of the frontier's bitmap to all.
   template <class Show>
   void show(const State& next, Show&& show) const {
     if (next.phase == BfsPhase::receive) {
-      const std::uint64_t* counts = outbox_count + (next.slot + 1) % 2 * kMaxRanks;
+      const std::uint64_t* counts = update_counts + (next.slot + 1) % 2 * kMaxRanks;
       const auto count = show.read(counts, static_cast<std::uint64_t>(ranks));
       for (int q = 0; q < ranks; ++q) {
         if (q == rank) continue;
         show(q, counts + q, sizeof *counts);
-        show(q, outbox + cuts[q], count[static_cast<std::size_t>(q)] * sizeof *outbox);
+        show(q, send_buffer + cuts[q], count[static_cast<std::size_t>(q)] * sizeof *send_buffer);
       }
-    } else if (next.phase == BfsPhase::share) {
+    } else if (next.phase == BfsPhase::all_gather) {
       show(team::kShowAll, bitmap[1] + first_word(), own_words() * sizeof(BitmapWord));
     }
   }
@@ -100,8 +101,8 @@ struct BfsProgram : BfsArrays {
   template <class Grid>
   WARREN_HD void step(Grid& grid, const State& state) const {
     switch (state.phase) {
-      case BfsPhase::clear:
-        clear(grid);
+      case BfsPhase::reset:
+        reset(grid);
         break;
       case BfsPhase::seed:
         if (source_count > 0)
@@ -112,26 +113,26 @@ struct BfsProgram : BfsArrays {
       case BfsPhase::push:
         push_level(grid, state);
         break;
-      case BfsPhase::sweep:
-        if constexpr (Adjacency::kIsFar) sweep(grid, state);
+      case BfsPhase::push_by_address:
+        if constexpr (Adjacency::kIsFar) push_by_address(grid, state);
         break;
       case BfsPhase::receive:
         receive(grid, state);
         break;
-      case BfsPhase::blank:
-        blank(grid, state);
+      case BfsPhase::clear_bitmap:
+        clear_bitmap(grid, state);
         break;
-      case BfsPhase::mark:
-        mark(grid, state);
+      case BfsPhase::queue_to_bitmap:
+        queue_to_bitmap(grid, state);
         break;
-      case BfsPhase::share:
-        share(grid);
+      case BfsPhase::all_gather:
+        all_gather(grid);
         break;
       case BfsPhase::pull:
         pull(grid, state);
         break;
-      case BfsPhase::collect:
-        collect(grid, state);
+      case BfsPhase::bitmap_to_queue:
+        bitmap_to_queue(grid, state);
         break;
       case BfsPhase::check:
         check(grid);
@@ -170,10 +171,11 @@ struct BfsProgram : BfsArrays {
   }
 
   template <class Grid>
-  WARREN_HD void clear(Grid& grid) const {
+  WARREN_HD void reset(Grid& grid) const {
     grid.template for_each<exec::Thread>(words, [&](auto&, std::uint64_t w) {
       const bool own = w >= first_word() && w < first_word() + own_words();
-      seen[w] = own && barren != nullptr ? barren[w - first_word()] & own_mask(w) : 0u;
+      seen[w] =
+          own && zero_in_degree != nullptr ? zero_in_degree[w - first_word()] & own_mask(w) : 0u;
     });
     grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t row) {
       const EdgeOffset degree = kVisitHoldsDegree ? out.degree(static_cast<Vertex>(row)) : 0;
@@ -181,7 +183,7 @@ struct BfsProgram : BfsArrays {
     });
     if (grid.block() == 0) {
       grid.block_worker().for_each(3, [&](std::uint64_t i) { queue_count[i] = 0; });
-      grid.block_worker().for_each(2 * kMaxRanks, [&](std::uint64_t i) { outbox_count[i] = 0; });
+      grid.block_worker().for_each(2 * kMaxRanks, [&](std::uint64_t i) { update_counts[i] = 0; });
     }
   }
 
@@ -248,8 +250,8 @@ struct BfsProgram : BfsArrays {
   WARREN_HD void push_level(Grid& grid, const State& state) const {
     const std::uint64_t entries = queue_count[state.slot % 3];
     if constexpr (!Adjacency::kIsFar) {
-      if (ranks == 1 && SmallFrontier::fits(grid.gang_blocks(), entries, state.frontier_edges)) {
-        if (grid.block() < grid.gang_blocks()) run_small_levels(grid, *this, state, entries);
+      if (ranks == 1 && SmallFrontier::fits(grid.cluster_blocks(), entries, state.frontier_edges)) {
+        if (grid.block() < grid.cluster_blocks()) run_small_levels(grid, *this, state, entries);
         return;
       }
     }
@@ -263,7 +265,7 @@ struct BfsProgram : BfsArrays {
     if (grid.block() != 0) return;
     const auto worker = grid.block_worker();
     worker.for_each(kMaxRanks, [&](std::uint64_t q) {
-      outbox_count[(state.slot + 1) % 2 * kMaxRanks + q] = 0;
+      update_counts[(state.slot + 1) % 2 * kMaxRanks + q] = 0;
     });
     if (worker.lane() == 0) queue_count[(state.slot + 2) % 3] = 0;
     grid.sum(kLevels, worker.lane() == 0 ? 1 : 0);
@@ -296,13 +298,13 @@ struct BfsProgram : BfsArrays {
 
   /// A push from the frontier's bitmap.
   template <class Grid>
-  WARREN_HD void sweep(Grid& grid, const State& state) const {
+  WARREN_HD void push_by_address(Grid& grid, const State& state) const {
     using WorkerType = typename Grid::Warp;
     Pusher<WorkerType> pusher(*this, state, stage_of(grid));
-    sweep_marked(grid, out, chunks, next_bitmap(state),
-                 [&](const WorkerType& worker, const graph::ListPiece& piece) {
-                   pusher.push(worker, piece);
-                 });
+    for_marked_by_address(grid, out, chunks, next_bitmap(state),
+                          [&](const WorkerType& worker, const graph::ListPiece& piece) {
+                            pusher.push(worker, piece);
+                          });
     pusher.finish(grid);
     end_push(grid, state);
   }
@@ -329,7 +331,7 @@ struct BfsProgram : BfsArrays {
               const bool is_new = active && claim_bit(program_.seen, to);
               const std::uint32_t pieces = is_new && program_.owns(to) ? enter(to, from) : 0;
               if (program_.ranks > 1) {
-                program_.mail(worker, is_new && !program_.owns(to), to, from, state_.slot % 2);
+                program_.send(worker, is_new && !program_.owns(to), to, from, state_.slot % 2);
               }
               writer_.put(worker, to, pieces);
             });
@@ -350,7 +352,7 @@ struct BfsProgram : BfsArrays {
           exec::prefetch(&program_.visit[to - program_.out.first]);
           got[count++] = to;
         } else {
-          program_.mail(exec::Serial{}, true, to, from, state_.slot % 2);
+          program_.send(exec::Serial{}, true, to, from, state_.slot % 2);
         }
       }
       for (std::uint32_t i = 0; i < count; ++i)
@@ -389,69 +391,70 @@ struct BfsProgram : BfsArrays {
     return degree != kNoVertex ? degree : out.degree(row);
   }
 
-  /// Mails the lanes' vertices to their owners. The lanes reserve room together, once for each
+  /// Sends the lanes' vertices to their owners. The lanes reserve room together, once for each
   /// owner: one counter taken by every lane on its own would be the bottleneck of a hub's level.
   template <class W>
-  WARREN_HD void mail(const W& worker, bool has_mail, Vertex to, Vertex from,
+  WARREN_HD void send(const W& worker, bool has_update, Vertex to, Vertex from,
                       std::uint32_t parity) const {
-    if (!worker.any(has_mail)) return;
+    if (!worker.any(has_update)) return;
     int owner = 0;
     for (int p = 1; p < ranks; ++p) owner += to >= cuts[p] ? 1 : 0;
     for (int q = 0; q < ranks; ++q) {
-      const bool mine = has_mail && owner == q;
+      const bool mine = has_update && owner == q;
       if (!worker.any(mine)) continue;
       const std::uint32_t before = worker.exclusive_scan(mine ? 1u : 0u);
       std::uint64_t base = 0;
       if (worker.lane() == worker.size() - 1) {
-        base = exec::atomic_add(outbox_count[parity * kMaxRanks + static_cast<std::uint32_t>(q)],
+        base = exec::atomic_add(update_counts[parity * kMaxRanks + static_cast<std::uint32_t>(q)],
                                 std::uint64_t{before} + (mine ? 1u : 0u));
       }
       base = worker.broadcast(base, worker.size() - 1) + before;
-      if (mine) outbox[cuts[q] + base] = {to, from};
+      if (mine) send_buffer[cuts[q] + base] = {to, from};
     }
   }
 
-  /// The tasks are the ranks' mail for this one, laid end to end in pieces of a warp's lanes.
+  /// The tasks are the ranks' updates for this one, laid end to end in pieces of a warp's lanes.
   template <class Grid>
   WARREN_HD void receive(Grid& grid, const State& state) const {
     using WorkerType = typename Grid::Warp;
     constexpr std::uint32_t kLanes = Grid::kWarpLanes;
     const std::uint32_t parity = (state.slot + 1) % 2;  // push has moved the slot on.
     std::uint64_t tasks = 0;
-    for (int p = 0; p < ranks; ++p) tasks += mail_tasks(p, parity, kLanes);
+    for (int p = 0; p < ranks; ++p) tasks += update_tasks(p, parity, kLanes);
     QueueWriter<WorkerType> writer(queue[state.slot % 2], queue_count + state.slot % 3);
     std::uint64_t new_vertices = 0;
     std::uint64_t new_edges = 0;
     grid.template for_each<exec::Warp>(tasks, [&](const WorkerType& worker, std::uint64_t task) {
       int p = 0;
-      for (std::uint64_t here = mail_tasks(0, parity, kLanes); task >= here;
-           here = mail_tasks(p, parity, kLanes)) {
+      for (std::uint64_t here = update_tasks(0, parity, kLanes); task >= here;
+           here = update_tasks(p, parity, kLanes)) {
         task -= here;
         ++p;
       }
       const std::uint64_t index = task * kLanes + worker.lane();
       std::uint32_t pieces = 0;
-      QueueEntry letter{0, 0};
-      if (index < outbox_count_of[p][parity * kMaxRanks + static_cast<std::uint32_t>(rank)]) {
-        letter = outbox_of[p][cuts[rank] + index];
-        if (claim_bit(seen, letter.vertex)) {
-          const EdgeOffset degree = reach(letter.vertex - out.first, state.level + 1, letter.piece);
+      QueueEntry update{0, 0};
+      if (index < update_counts_of[p][parity * kMaxRanks + static_cast<std::uint32_t>(rank)]) {
+        update = send_buffer_of[p][cuts[rank] + index];
+        if (claim_bit(seen, update.vertex)) {
+          const EdgeOffset degree = reach(update.vertex - out.first, state.level + 1, update.piece);
           pieces = entries_of(degree);
           ++new_vertices;
           new_edges += degree;
         }
       }
-      writer.put(worker, letter.vertex, pieces);
+      writer.put(worker, update.vertex, pieces);
     });
     writer.finish();
     grid.sum(kFrontierVertices, new_vertices);
     grid.sum(kFrontierEdges, new_edges);
   }
 
-  [[nodiscard]] WARREN_HD std::uint64_t mail_tasks(int p, std::uint32_t parity,
-                                                   std::uint32_t lanes) const {
+  [[nodiscard]] WARREN_HD std::uint64_t update_tasks(int p, std::uint32_t parity,
+                                                     std::uint32_t lanes) const {
     if (p == rank) return 0;
-    return (outbox_count_of[p][parity * kMaxRanks + static_cast<std::uint32_t>(rank)] + lanes - 1) /
+    return (update_counts_of[p][parity * kMaxRanks + static_cast<std::uint32_t>(rank)] + lanes -
+            1) /
            lanes;
   }
 
@@ -463,14 +466,14 @@ struct BfsProgram : BfsArrays {
   }
 
   template <class Grid>
-  WARREN_HD void blank(Grid& grid, const State& state) const {
+  WARREN_HD void clear_bitmap(Grid& grid, const State& state) const {
     BitmapWord* next = next_bitmap(state);
     grid.template for_each<exec::Thread>(
         own_words(), [&](auto&, std::uint64_t w) { next[first_word() + w] = 0; });
   }
 
   template <class Grid>
-  WARREN_HD void mark(Grid& grid, const State& state) const {
+  WARREN_HD void queue_to_bitmap(Grid& grid, const State& state) const {
     BitmapWord* next = next_bitmap(state);
     grid.template for_each<exec::Thread>(queue_count[state.slot % 3], [&](auto&, std::uint64_t i) {
       const QueueEntry entry = queue[state.slot % 2][i];
@@ -479,7 +482,7 @@ struct BfsProgram : BfsArrays {
   }
 
   template <class Grid>
-  WARREN_HD void share(Grid& grid) const {
+  WARREN_HD void all_gather(Grid& grid) const {
     grid.template for_each<exec::Thread>(words, [&](auto&, std::uint64_t w) {
       // A word at a cut has several owners, each of whom set its own bits.
       BitmapWord value = 0;
@@ -548,7 +551,7 @@ struct BfsProgram : BfsArrays {
   }
 
   template <class Grid>
-  WARREN_HD void collect(Grid& grid, const State& state) const {
+  WARREN_HD void bitmap_to_queue(Grid& grid, const State& state) const {
     using WorkerType = typename Grid::Warp;
     const BitmapWord* next = next_bitmap(state);
     QueueWriter<WorkerType> writer(queue[(state.slot + 1) % 2], queue_count + (state.slot + 1) % 3);
@@ -573,7 +576,7 @@ struct BfsProgram : BfsArrays {
       const auto worker = grid.block_worker();
       if (worker.lane() == 0) queue_count[(state.slot + 2) % 3] = 0;
       worker.for_each(kMaxRanks, [&](std::uint64_t q) {
-        outbox_count[(state.slot + 1) % 2 * kMaxRanks + q] = 0;
+        update_counts[(state.slot + 1) % 2 * kMaxRanks + q] = 0;
       });
     }
   }

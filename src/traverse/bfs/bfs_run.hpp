@@ -6,11 +6,11 @@
 
 namespace warren::traverse {
 
-/// Sets the bits of own vertices without in-edges: word w of `barren` stands for the w-th word that
-/// has own vertices.
-struct FindBarren {
+/// Sets the bits of own vertices without in-edges: word w of `zero_in_degree` stands for the w-th
+/// word that has own vertices.
+struct FindZeroInDegree {
   graph::CsrView in;
-  BitmapWord* barren;
+  BitmapWord* zero_in_degree;
 
   template <class W>
   WARREN_HD void operator()(const W&, std::uint64_t w) const {
@@ -21,7 +21,7 @@ struct FindBarren {
       if (v < in.first || v >= std::uint64_t{in.first} + in.count) continue;
       if (in.degree(static_cast<Vertex>(v - in.first)) == 0) bits |= BitmapWord{1} << b;
     }
-    barren[w] = bits;
+    zero_in_degree[w] = bits;
   }
 };
 
@@ -51,7 +51,7 @@ struct BfsSummary {
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = 0;
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
 
   graph::CsrView out;
   const Visit* visit;
@@ -80,8 +80,8 @@ struct BfsSummary {
 /// Defined outside the class, so that only nvcc instantiates the GPU's members.
 template <class Backend>
 struct BfsRun {
-  static void find_barren(const exec::Stream& stream, const graph::CsrView& in, std::uint64_t words,
-                          BitmapWord* barren);
+  static void find_zero_in_degree(const exec::Stream& stream, const graph::CsrView& in,
+                                  std::uint64_t words, BitmapWord* zero_in_degree);
   template <class Adjacency>
   static BfsState traverse(team::Team& team, const exec::Stream& stream,
                            const BfsProgram<Adjacency>& program, const BfsState& initial);
@@ -97,9 +97,9 @@ void BfsRun<Backend>::write(const exec::Stream& stream, const WriteVisits& visit
 }
 
 template <class Backend>
-void BfsRun<Backend>::find_barren(const exec::Stream& stream, const graph::CsrView& in,
-                                  std::uint64_t words, BitmapWord* barren) {
-  exec::launch<Backend, exec::Thread>(stream, words, FindBarren{in, barren});
+void BfsRun<Backend>::find_zero_in_degree(const exec::Stream& stream, const graph::CsrView& in,
+                                          std::uint64_t words, BitmapWord* zero_in_degree) {
+  exec::launch<Backend, exec::Thread>(stream, words, FindZeroInDegree{in, zero_in_degree});
 }
 
 template <class Backend>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Levels of a small frontier, run by one gang of blocks alone: the frontier stays in the blocks'
-// scratch, with each vertex' edge range, and a level costs a barrier of the gang instead of one of
-// the device. Road networks and grids, whose thousands of levels hold few vertices, spend nearly
+// Levels of a small frontier, run by one cluster of blocks alone: the frontier stays in the blocks'
+// scratch, with each vertex' edge range, and a level costs a barrier of the cluster instead of one
+// of the device. Road networks and grids, whose thousands of levels hold few vertices, spend nearly
 // all their time here.
 //
-// Each block deals what it finds out to all blocks of the gang in turn, so that they stay equally
-// full. A block's frontier is cut in as many segments as the gang has blocks: each block writes its
-// own segment in every block's scratch, and no two blocks contend.
+// Each block deals what it finds out to all blocks of the cluster in turn, so that they stay
+// equally full. A block's frontier is cut in as many segments as the cluster has blocks: each block
+// writes its own segment in every block's scratch, and no two blocks contend.
 #pragma once
 
 #include "traverse/bfs/bfs_state.hpp"
@@ -34,13 +34,13 @@ struct SmallFrontier {
   Entry entry[2][kEntries];
   Vertex parent[2][kEntries];
   Count count[2][kMaxBlocks];
-  std::uint32_t spilled[2];  ///< Some block of the gang had no room.
+  std::uint32_t spilled[2];  ///< Some block of the cluster had no room.
   std::uint32_t made[2];     ///< Entries that this block has made, by level.
 
   static const std::uint32_t kBytes;
 
-  /// Whether a gang takes a frontier on: half full at most, so that it can grow, and without lists
-  /// that few lanes would be long over.
+  /// Whether a cluster takes a frontier on: half full at most, so that it can grow, and without
+  /// lists that few lanes would be long over.
   [[nodiscard]] WARREN_HD static bool fits(std::uint32_t blocks, std::uint64_t entries,
                                            std::uint64_t edges) {
     return entries <= blocks * kEntries / 2 && edges <= blocks * kEntries * kBatch;
@@ -48,7 +48,7 @@ struct SmallFrontier {
 };
 inline constexpr std::uint32_t SmallFrontier::kBytes = sizeof(SmallFrontier);
 
-/// Runs levels while they stay small, by the threads of one gang.
+/// Runs levels while they stay small, by the threads of one cluster.
 template <class Grid, class Program>
 class SmallLevels {
  public:
@@ -58,8 +58,8 @@ class SmallLevels {
         state_(state),
         block_(grid.block_worker()),
         small_(*block_.template scratch<SmallFrontier>()),
-        blocks_(grid.gang_blocks()),
-        me_(grid.gang_rank()),
+        blocks_(grid.cluster_blocks()),
+        me_(grid.cluster_rank()),
         shift_(log2_of(blocks_)),
         segment_(SmallFrontier::kEntries >> shift_),
         queue_(program.queue[(state.slot + 1) % 2]),
@@ -69,7 +69,7 @@ class SmallLevels {
   /// and adds the levels, and that frontier's vertices and edges, to the step's sums.
   WARREN_HD void run(std::uint64_t entries) {
     load(entries);
-    grid_.gang_sync();
+    grid_.cluster_sync();
     std::uint32_t level = 0;
     std::uint64_t earlier = 0;
     for (bool go_on = true; go_on; ++level) {
@@ -78,7 +78,7 @@ class SmallLevels {
       new_edges_ = 0;
       scan(level);
       publish(level);
-      grid_.gang_sync_after_block();
+      grid_.cluster_sync_after_block();
       const std::uint32_t then = (level + 1) % 2;
       std::uint32_t found = 0;
       WARREN_UNROLL
@@ -238,9 +238,9 @@ class SmallLevels {
     const std::uint32_t then = (level + 1) % 2;
     const bool fits = at < blocks_ * segment_;
     if (fits) {
-      SmallFrontier& target = *grid_.gang_peer(&small_, modulo(at + me_));
+      SmallFrontier& target = *grid_.cluster_peer(&small_, modulo(at + me_));
       const std::uint32_t slot = me_ * segment_ + (at >> shift_);
-      // A list of several pieces goes through the queue, and ends the gang's work: it wants the
+      // A list of several pieces goes through the queue, and ends the cluster's work: it wants the
       // whole device.
       target.entry[then][slot] = {begin, vertex,
                                   degree <= kPieceEdges ? static_cast<std::uint32_t>(degree) : 0};
@@ -251,7 +251,7 @@ class SmallLevels {
     const bool is_queued = !fits || degree > kPieceEdges;
     // So does a target: the search may be over.
     if (is_queued || (program_.is_target != nullptr && test_bit(program_.is_target, vertex))) {
-      for (std::uint32_t b = 0; b < blocks_; ++b) grid_.gang_peer(&small_, b)->spilled[then] = 1;
+      for (std::uint32_t b = 0; b < blocks_; ++b) grid_.cluster_peer(&small_, b)->spilled[then] = 1;
     }
     if (is_queued) {
       const std::uint32_t pieces = pieces_of(degree);
@@ -260,7 +260,7 @@ class SmallLevels {
     }
   }
 
-  /// Tells every block of the gang how many entries it got from this one. The block meets first.
+  /// Tells every block of the cluster how many entries it got from this one. The block meets first.
   WARREN_HD void publish(std::uint32_t level) {
     const std::uint32_t then = (level + 1) % 2;
     block_.sync();
@@ -268,7 +268,7 @@ class SmallLevels {
         small_.made[level % 2] < blocks_ * segment_ ? small_.made[level % 2] : blocks_ * segment_;
     block_.for_each(blocks_, [&](std::uint64_t b) {
       const auto to = static_cast<std::uint32_t>(b);
-      grid_.gang_peer(&small_, to)->count[then][me_] = {dealt(made, modulo(to - me_)), made};
+      grid_.cluster_peer(&small_, to)->count[then][me_] = {dealt(made, modulo(to - me_)), made};
     });
     if (block_.lane() == 0) small_.made[then] = 0;
   }

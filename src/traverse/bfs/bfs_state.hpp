@@ -5,22 +5,22 @@
 
 #include "warren/team/program.hpp"
 
-#include "traverse/common/sweep.hpp"
+#include "traverse/common/ordered_push.hpp"
 
 namespace warren::traverse {
 
 enum class BfsPhase : std::uint32_t {
-  clear,    ///< Nothing is reached.
-  seed,     ///< The source is.
-  push,     ///< The queue's vertices look for unvisited neighbours.
-  sweep,    ///< The bitmap's do, in the order of their edges' addresses.
-  receive,  ///< What other ranks found of ours.
-  blank,    ///< An empty bitmap for the frontier ...
-  mark,     ///< ... which the queue's vertices enter ...
-  share,    ///< ... and all ranks get.
-  pull,     ///< Unvisited vertices look for a neighbour in the frontier.
-  collect,  ///< From the bitmap back to the queue.
-  check,    ///< With targets, after each level: how many of them are reached.
+  reset,            ///< Nothing is reached.
+  seed,             ///< The source is.
+  push,             ///< The queue's vertices look for unvisited neighbours.
+  push_by_address,  ///< The bitmap's do, in the order of their edges' addresses.
+  receive,          ///< What other ranks found of ours.
+  clear_bitmap,     ///< An empty bitmap for the frontier ...
+  queue_to_bitmap,  ///< ... which the queue's vertices enter ...
+  all_gather,       ///< ... and all ranks get.
+  pull,             ///< Unvisited vertices look for a neighbour in the frontier.
+  bitmap_to_queue,  ///< From the bitmap back to the queue.
+  check,            ///< With targets, after each level: how many of them are reached.
   done
 };
 
@@ -35,7 +35,7 @@ enum BfsSum : std::uint32_t {
 };
 
 struct BfsState {
-  BfsPhase phase = BfsPhase::clear;
+  BfsPhase phase = BfsPhase::reset;
   std::uint32_t level = 0;  ///< Depth of the frontier's vertices.
   std::uint32_t slot = 0;   ///< The queue in use: entries at slot % 2, counter at slot % 3.
   std::uint32_t flip = 0;   ///< Which bitmap holds the frontier; the other takes the next one.
@@ -43,8 +43,9 @@ struct BfsState {
   std::uint32_t deepest = 0;  ///< Of any vertex so far.
   std::uint32_t ranks = 1;
   bool may_pull = false;
-  bool may_sweep = false;   ///< The edges are far.
-  bool will_sweep = false;  ///< The bitmap is being made for a sweep, not for a pull.
+  bool may_go_by_address = false;  ///< The edges are far.
+  bool will_go_by_address =
+      false;  ///< The bitmap is being made for a push by address, not for a pull.
   double alpha = 0.0;
   double beta = 0.0;
   std::uint64_t vertices = 0;
@@ -60,11 +61,12 @@ struct BfsState {
   BfsPhase after_check = BfsPhase::done;  ///< Where they are not.
 };
 
-/// Whether a frontier is worked off in the order of addresses. A sweep looks at all chunks and
-/// words of the bitmap, however few vertices there are.
-[[nodiscard]] WARREN_HD inline bool is_worth_sweep(std::uint64_t frontier, std::uint64_t vertices) {
+/// Whether a frontier is worked off in the order of addresses. A push by address looks at all
+/// chunks and words of the bitmap, however few vertices there are.
+[[nodiscard]] WARREN_HD inline bool is_worth_push_by_address(std::uint64_t frontier,
+                                                             std::uint64_t vertices) {
   constexpr std::uint64_t kShare = 2048;
-  return frontier >= kSweepVertices && frontier >= vertices / kShare;
+  return frontier >= kByAddressVertices && frontier >= vertices / kShare;
 }
 
 /// With targets, a look at them comes before `state`'s phase.
@@ -92,9 +94,9 @@ struct BfsState {
     const bool small =
         static_cast<double>(vertices) < static_cast<double>(state.vertices) / state.beta;
     if (small && !growing) {
-      state.phase = BfsPhase::collect;
+      state.phase = BfsPhase::bitmap_to_queue;
     } else if (state.ranks > 1) {
-      state.phase = BfsPhase::share;
+      state.phase = BfsPhase::all_gather;
     } else {
       state.flip ^= 1u;
       state.phase = BfsPhase::pull;
@@ -103,8 +105,9 @@ struct BfsState {
     const bool large =
         static_cast<double>(edges) > static_cast<double>(state.unexplored_edges) / state.alpha;
     const bool will_pull = state.may_pull && large && growing;
-    state.will_sweep = !will_pull && state.may_sweep && is_worth_sweep(vertices, state.vertices);
-    state.phase = will_pull || state.will_sweep ? BfsPhase::blank : BfsPhase::push;
+    state.will_go_by_address =
+        !will_pull && state.may_go_by_address && is_worth_push_by_address(vertices, state.vertices);
+    state.phase = will_pull || state.will_go_by_address ? BfsPhase::clear_bitmap : BfsPhase::push;
   }
   return check_first(state);
 }
@@ -112,13 +115,13 @@ struct BfsState {
 [[nodiscard]] WARREN_HD inline BfsState next_phase(BfsState state, const team::Sums& sums) {
   state.far_bytes += sums[kFarBytes];
   switch (state.phase) {
-    case BfsPhase::clear:
+    case BfsPhase::reset:
       state.phase = BfsPhase::seed;
       return state;
     case BfsPhase::seed:
       return next_level(state, sums[kFrontierVertices], sums[kFrontierEdges], 0);
     case BfsPhase::push:
-    case BfsPhase::sweep:
+    case BfsPhase::push_by_address:
       ++state.slot;
       if (state.ranks == 1) {
         state.reached += sums[kEarlierVertices];
@@ -132,26 +135,26 @@ struct BfsState {
     case BfsPhase::receive:
       return next_level(state, sums[kFrontierVertices] + state.pending_vertices,
                         sums[kFrontierEdges] + state.pending_edges, 1);
-    case BfsPhase::blank:
-      state.phase = BfsPhase::mark;
+    case BfsPhase::clear_bitmap:
+      state.phase = BfsPhase::queue_to_bitmap;
       return state;
-    case BfsPhase::mark:
-      if (state.will_sweep) {
-        state.phase = BfsPhase::sweep;
+    case BfsPhase::queue_to_bitmap:
+      if (state.will_go_by_address) {
+        state.phase = BfsPhase::push_by_address;
       } else if (state.ranks > 1) {
-        state.phase = BfsPhase::share;
+        state.phase = BfsPhase::all_gather;
       } else {
         state.flip ^= 1u;
         state.phase = BfsPhase::pull;
       }
       return state;
-    case BfsPhase::share:
+    case BfsPhase::all_gather:
       state.phase = BfsPhase::pull;
       return state;
     case BfsPhase::pull:
       ++state.pull_levels;
       return next_level(state, sums[kFrontierVertices], sums[kFrontierEdges], 1);
-    case BfsPhase::collect:
+    case BfsPhase::bitmap_to_queue:
       ++state.slot;
       state.phase = BfsPhase::push;
       return state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BFS from many sources as a step program: a step is a level. What a level finds is written to
+// BFS from many sources as a BSP program: a step is a level. What a level finds is written to
 // every rank's copy of one of two arrays, from the other of which all read. A step also counts, for
 // each source, what the level before has found.
 #pragma once
@@ -47,7 +47,7 @@ struct ManySourceBfsProgram : ManySourceBfsArrays {
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = 0;
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
 
   WARREN_HD static bool finished(const State& state) { return state.is_done; }
   WARREN_HD static State next(State state, const team::Sums& sums) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking the memory that a step program's fields point to.
+// Taking the memory that a BSP program's fields point to.
 #pragma once
 
 #include <vector>

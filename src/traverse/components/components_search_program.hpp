@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connected components of a symmetric graph as a step program that begins with a search: the first
+// Connected components of a symmetric graph as a BSP program that begins with a search: the first
 // part of Multistep (Slota, Rajamanickam, Madduri, IPDPS 2014). A direction-optimising
 // breadth-first search from a hub reaches most of the largest component, and ends as soon as few
 // edges are left. The ranks' labels of their own vertices are one forest, cut over the ranks, in
@@ -38,7 +38,7 @@ struct ComponentsSearchProgram {
   static constexpr std::uint32_t kThreadsPerBlock = Search::kThreadsPerBlock;
   static constexpr std::uint32_t kBlocksPerProcessor = Search::kBlocksPerProcessor;
   static constexpr std::uint32_t kScratchBytes = Search::kScratchBytes;
-  static constexpr std::uint32_t kGangBlocks = Search::kGangBlocks;
+  static constexpr std::uint32_t kClusterBlocks = Search::kClusterBlocks;
 
   Search search;
   memory::GlobalView<Vertex> labels;  ///< The forest of all ranks.
@@ -57,7 +57,7 @@ struct ComponentsSearchProgram {
   WARREN_HD void step(Grid& grid, const State& state) const {
     switch (state.phase) {
       case ComponentsSearchPhase::search:
-        if (state.bfs.phase == BfsPhase::clear && is_first_thread(grid)) *reached = {};
+        if (state.bfs.phase == BfsPhase::reset && is_first_thread(grid)) *reached = {};
         search.step(grid, state.bfs);
         break;
       case ComponentsSearchPhase::scan:
@@ -117,7 +117,7 @@ struct ComponentsSearchProgram {
     grid.template for_each<exec::Warp>(own_words(), [&](const WarpType& worker, std::uint64_t w) {
       const std::uint64_t word = first_word() + w;
       const BitmapWord own = own_mask(word);
-      const BitmapWord isolated = search.barren[w];
+      const BitmapWord isolated = search.zero_in_degree[w];
       const BitmapWord found = search.seen[word] & ~isolated;
       worker.for_each(kWordBits, [&](std::uint64_t b) {
         const auto bit = static_cast<std::uint32_t>(b);

@@ -35,7 +35,7 @@ struct CoreProgram {
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = 0;
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
   enum Sum : std::uint32_t { kQueued, kLeft };
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 

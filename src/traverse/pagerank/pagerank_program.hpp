@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PageRank as a step program: a step is an iteration. Each rank pulls into its own vertices from a
+// PageRank as a BSP program: a step is an iteration. Each rank pulls into its own vertices from a
 // replicated array of contributions, contribution(u) = rank(u) / outdegree(u), and writes its own
 // new contributions to every rank's copy of the other one of two arrays: the exchange overlaps the
 // work and one barrier an iteration is enough.
@@ -96,7 +96,7 @@ struct PageRankProgram {
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = 0;
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
   enum Sum : std::uint32_t { kResidual, kDangling };
   static constexpr std::uint32_t kInFlight = 4;  ///< Loads of a lane.
 

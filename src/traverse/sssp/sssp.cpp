@@ -78,21 +78,22 @@ class SsspWords {
       for (std::size_t i = 0; i < 2; ++i)
         program_.in_bin[i] = take(device_, in_bin_[i], program_.words);
     }
-    program_.outbox_count = take(device_, outbox_count_, 2 * kMaxRanks);
+    program_.update_counts = take(device_, update_counts_, 2 * kMaxRanks);
     program_.farthest = take(device_, farthest_, 1);
     if (ranks > 1) {
-      program_.mailed = take(device_, mailed_, program_.words);
-      program_.outbox = take(device_, outbox_, shard.vertices);
-      if (scans || team.needs_windows()) program_.offered = take(device_, offered_, shard.vertices);
+      program_.sent = take(device_, sent_, program_.words);
+      program_.send_buffer = take(device_, send_buffer_, shard.vertices);
+      if (scans || team.needs_windows())
+        program_.sent_distances = take(device_, sent_distances_, shard.vertices);
     }
     const auto rank = static_cast<std::size_t>(team.rank());
     const std::uint64_t first = shard.cuts[rank], end = shard.cuts[rank + 1];
     windows_.share(team, nearest_, program_.nearest_of);
-    windows_.share(team, outbox_, program_.outbox_of, first, end);
-    windows_.share(team, outbox_count_, program_.outbox_count_of);
+    windows_.share(team, send_buffer_, program_.send_buffer_of, first, end);
+    windows_.share(team, update_counts_, program_.update_counts_of);
     if (scans || team.needs_windows())
-      windows_.share(team, offered_, program_.offered_of, first, end);
-    program_.offered_by_windows = team.needs_windows();
+      windows_.share(team, sent_distances_, program_.sent_distances_of, first, end);
+    program_.distances_by_windows = team.needs_windows();
     if (!team.needs_windows()) {
       share(team, program_.distance, program_.distance_of);
     }
@@ -139,11 +140,11 @@ class SsspWords {
   SsspProgram<Metric, false> program_;
   Word bound_ = Metric::kUnreached;
   Buffer<Vertex> sources_, targets_;
-  Buffer<Word> distance_, base_, nearest_, farthest_, offered_;
+  Buffer<Word> distance_, base_, nearest_, farthest_, sent_distances_;
   Buffer<QueueEntry> bins_, far_[2], again_[2];
-  Buffer<std::uint64_t> bin_counts_, far_count_, again_count_, outbox_count_;
-  Buffer<BitmapWord> queued_[2], in_bin_[2], mailed_;
-  Buffer<Vertex> outbox_, chunk_rows_;
+  Buffer<std::uint64_t> bin_counts_, far_count_, again_count_, update_counts_;
+  Buffer<BitmapWord> queued_[2], in_bin_[2], sent_;
+  Buffer<Vertex> send_buffer_, chunk_rows_;
   Buffer<std::uint8_t> narrow_;
   Buffer<std::int32_t> int_weights_;
   ProgramWindows windows_;
@@ -154,7 +155,7 @@ template <class Metric>
 using SummaryMetric = std::conditional_t<std::is_same_v<Metric, ByteMetric>, NarrowMetric, Metric>;
 
 /// The width of a bin. Within a bin vertices are worked off in no order, and again when they are
-/// bettered. Where neighbourhoods grow with every hop that is dear: a bin should hold about the
+/// improved. Where neighbourhoods grow with every hop that is dear: a bin should hold about the
 /// nearest edge of each vertex. In road networks and grids it is cheap, and each bin costs steps.
 constexpr double kSparseDegree = 8.0;
 
@@ -280,7 +281,7 @@ SearchOutcome search_queues(team::Team& team, const exec::Stream& stream, const 
                             const SsspProgram<Metric, kPacked>& program) {
   SsspState initial;
   set_common(initial, team, program);
-  initial.may_sweep = shard.edges_placement != graph::EdgesPlacement::device;
+  initial.may_go_by_address = shard.edges_placement != graph::EdgesPlacement::device;
   const SsspState last = SsspSearch<Backend, Metric, kPacked>::run(team, stream, program, initial);
   return {last.has_overflowed, last.is_settled,
           last.steps,          kSsspBins * (last.window + std::uint64_t{1}),
@@ -292,12 +293,12 @@ SearchOutcome search_scans(team::Team& team, const exec::Stream& stream, const g
                            const SsspProgram<Metric, kPacked>& program, double delta) {
   SsspScanState initial;
   set_common(initial, team, program);
-  initial.may_sweep = shard.edges_placement != graph::EdgesPlacement::device;
+  initial.may_go_by_address = shard.edges_placement != graph::EdgesPlacement::device;
   initial.width = delta;
   initial.narrowest = delta;
   initial.vertices = shard.vertices;
   initial.all_edges = shard.edges;
-  initial.may_tell = !team.needs_windows();
+  initial.may_publish = !team.needs_windows();
   const SsspScanState last = SsspSearch<Backend, Metric, kPacked>::scan(
       team, stream, {program, shard.is_symmetric && program.source_count == 0}, initial);
   return {last.has_overflowed,         last.is_settled, last.steps,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What SSSP does with neighbour lists, whatever becomes of the offers: distance + weight along
-// every edge, compared with what is known of its target.
+// What SSSP does with neighbour lists, whatever becomes of the tentative distances: distance +
+// weight along every edge, compared with what is known of its target.
 #pragma once
 
 #include "warren/exec/atomic.hpp"
@@ -19,18 +19,18 @@ class SsspEdges {
 
   WARREN_HD explicit SsspEdges(const Program& program) : program_(program) {}
 
-  /// Every lane brings a distance and a piece of a list. offer(worker, to, offered) is called by
-  /// all lanes together, with kUnreached where there is nothing to be gained.
-  template <class Offer>
+  /// Every lane brings a distance and a piece of a list. visit(worker, to, tentative) is
+  /// called by all lanes together, with kUnreached where there is nothing to be gained.
+  template <class Visit>
   WARREN_HD void relax(const WarpType& worker, Word distance, const graph::ListPiece& piece,
-                       Offer&& offer) {
+                       Visit&& visit) {
     edges_ += piece.length;
     if constexpr (Program::kPacked) {
-      relax_packed(worker, distance, piece, offer);
+      relax_packed(worker, distance, piece, visit);
     } else if constexpr (std::is_same_v<WarpType, exec::Serial>) {
-      relax_alone(distance, piece, offer);
+      relax_alone(distance, piece, visit);
     } else {
-      relax_plain(worker, distance, piece, offer);
+      relax_plain(worker, distance, piece, visit);
     }
   }
 
@@ -43,33 +43,33 @@ class SsspEdges {
  private:
   static constexpr std::uint32_t kBatch = 2;  ///< Edges that a lane has in flight.
 
-  template <class Offer>
+  template <class Visit>
   WARREN_HD void relax_packed(const WarpType& worker, Word distance, const graph::ListPiece& piece,
-                              Offer&& offer) {
+                              Visit&& visit) {
     const graph::PackedAdjacency lists{program_.out, program_.packed};
     far_bytes_ += lists.expand_edges(
         worker, piece, [&](bool active, std::uint32_t owner, EdgeOffset edge, Vertex to) {
           const Word from = worker.broadcast(distance, owner);
-          Word offered = Metric::kUnreached;
+          Word tentative = Metric::kUnreached;
           if (active) {
-            offered = Metric::add(from, Metric::weights(program_.out)[edge]);
-            if (offered == Metric::kUnreached) ++overflows_;
+            tentative = Metric::add(from, Metric::weights(program_.out)[edge]);
+            if (tentative == Metric::kUnreached) ++overflows_;
           }
-          if (offered != Metric::kUnreached &&
-              offered >= exec::load_maybe_stale(program_.distance[to]))
-            offered = Metric::kUnreached;
-          offer(worker, to, offered);
+          if (tentative != Metric::kUnreached &&
+              tentative >= exec::load_maybe_stale(program_.distance[to]))
+            tentative = Metric::kUnreached;
+          visit(worker, to, tentative);
         });
   }
 
-  /// One thread's form: first finds the offers that are some, without a branch that could be
-  /// guessed wrongly, then makes them: an atomic operation lets no later load start before it is
-  /// done.
-  template <class Offer>
-  void relax_alone(Word distance, const graph::ListPiece& piece, Offer&& offer) {
+  /// One thread's form: first finds the tentative distances that improve one, without a branch that
+  /// could be guessed wrongly, then makes them: an atomic operation lets no later load start before
+  /// it is done.
+  template <class Visit>
+  void relax_alone(Word distance, const graph::ListPiece& piece, Visit&& visit) {
     constexpr std::uint32_t kRound = 256;
-    Vertex better[kRound];
-    Word offers[kRound];
+    Vertex improved[kRound];
+    Word tentatives[kRound];
     // Held here, since compilers load members again after an atomic load.
     const Word* const distances = program_.distance;
     std::uint64_t overflows = 0;
@@ -79,46 +79,46 @@ class SsspEdges {
       const auto* weights = Metric::weights(program_.out) + piece.begin + base;
       std::uint32_t count = 0;
       for (std::uint32_t k = 0; k < round; ++k) {
-        const Word offered = Metric::add(distance, weights[k]);
-        overflows += offered == Metric::kUnreached ? 1 : 0;
-        better[count] = to[k];
-        offers[count] = offered;
-        count += offered < exec::load_maybe_stale(distances[to[k]]) ? 1 : 0;
+        const Word tentative = Metric::add(distance, weights[k]);
+        overflows += tentative == Metric::kUnreached ? 1 : 0;
+        improved[count] = to[k];
+        tentatives[count] = tentative;
+        count += tentative < exec::load_maybe_stale(distances[to[k]]) ? 1 : 0;
       }
-      for (std::uint32_t i = 0; i < count; ++i) offer(WarpType(), better[i], offers[i]);
+      for (std::uint32_t i = 0; i < count; ++i) visit(WarpType(), improved[i], tentatives[i]);
     }
     overflows_ += overflows;
   }
 
   /// The loads of a batch are in flight together.
-  template <class Offer>
+  template <class Visit>
   WARREN_HD void relax_plain(const WarpType& worker, Word distance, const graph::ListPiece& piece,
-                             Offer&& offer) {
+                             Visit&& visit) {
     worker.expand((piece.length + kBatch - 1) / kBatch,
                   [&](bool active, std::uint32_t owner, std::uint32_t k) {
                     const EdgeOffset edge = worker.broadcast(piece.begin, owner) + k * kBatch;
                     const std::uint32_t left = worker.broadcast(piece.length, owner) - k * kBatch;
                     const Word from = worker.broadcast(distance, owner);
                     Vertex to[kBatch];
-                    Word offered[kBatch];
+                    Word tentative[kBatch];
                     WARREN_UNROLL
                     for (std::uint32_t j = 0; j < kBatch; ++j) {
                       to[j] = 0;
-                      offered[j] = Metric::kUnreached;
+                      tentative[j] = Metric::kUnreached;
                       if (!active || j >= left) continue;
                       to[j] = *program_.out.list(edge + j);
-                      offered[j] = Metric::add(from, Metric::weights(program_.out)[edge + j]);
-                      if (offered[j] == Metric::kUnreached) ++overflows_;
+                      tentative[j] = Metric::add(from, Metric::weights(program_.out)[edge + j]);
+                      if (tentative[j] == Metric::kUnreached) ++overflows_;
                     }
                     WARREN_UNROLL
                     for (std::uint32_t j = 0; j < kBatch; ++j) {
-                      // A look first: most offers are none.
-                      if (offered[j] != Metric::kUnreached &&
-                          offered[j] >= exec::load_maybe_stale(program_.distance[to[j]]))
-                        offered[j] = Metric::kUnreached;
+                      // A look first: most improve nothing.
+                      if (tentative[j] != Metric::kUnreached &&
+                          tentative[j] >= exec::load_maybe_stale(program_.distance[to[j]]))
+                        tentative[j] = Metric::kUnreached;
                     }
                     WARREN_UNROLL
-                    for (std::uint32_t j = 0; j < kBatch; ++j) offer(worker, to[j], offered[j]);
+                    for (std::uint32_t j = 0; j < kBatch; ++j) visit(worker, to[j], tentative[j]);
                   });
   }
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single-source shortest paths as a step program: delta-stepping (Meyer and Sanders, Journal of
+// Single-source shortest paths as a BSP program: delta-stepping (Meyer and Sanders, Journal of
 // Algorithms 2003), with a window of bins of width delta and everything farther in one list, as
 // near-far does (Davidson, Baxter, Garland, Owens: Work-Efficient Parallel GPU Methods for
 // Single-Source Shortest Paths, IPDPS 2014).
 //
 // The distance words are the truth, a queue only says where to look: a vertex stands in the bin of
-// its distance, entered by the one offer that moved it there (the atomic minimum tells), and stays
-// behind, to be skipped, in the bins of its former distances. Only what falls in the current bin
-// again needs a bit, to stand in the next step's queue once. An empty window is followed by one
+// its distance, entered by the one relaxation that moved it there (the atomic minimum tells), and
+// stays behind, to be skipped, in the bins of its former distances. Only what falls in the current
+// bin again needs a bit, to stand in the next step's queue once. An empty window is followed by one
 // that begins at the nearest far vertex.
 //
 // Each rank has words for all vertices: of its own the distances, of others the best that it has
-// mailed. What betters one is mailed to the owner once a step, as an id; the owner reads the
+// sent. What improves one is sent to the owner once a step, as an id; the owner reads the
 // distance in the sender's words after the barrier. Where ranks need windows, and where scans have
-// much mail, the distances go with the ids.
+// many updates, the distances go with the ids.
 #pragma once
 
 #include "traverse/sssp/sssp_relax.hpp"
@@ -30,7 +30,7 @@ struct SsspProgram {
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = sizeof(SsspScratch<Word>);
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
 
   graph::CsrView out;
   graph::PackedRows packed;  ///< The lists of `out`, where kPacked.
@@ -40,7 +40,7 @@ struct SsspProgram {
   const Vertex* sources = nullptr;  ///< In place of `source`, where source_count > 0; ascending.
   std::uint64_t source_count = 0;
   typename Metric::Real inverse_delta = 1;
-  Word bound = Metric::kUnreached;  ///< Offers of this distance or more are none.
+  Word bound = Metric::kUnreached;  ///< Tentative distances of this or more are none.
   const Vertex* wanted = nullptr;   ///< The search's targets: all ranks have all of them.
   std::uint64_t wanted_count = 0;
   Word* farthest = nullptr;  ///< Of own targets that are settled.
@@ -63,26 +63,26 @@ struct SsspProgram {
   std::uint64_t* again_count = nullptr;  ///< Three.
   BitmapWord* queued[2] = {};            ///< Own vertices in the again-queue, by its slot's parity.
   graph::EdgeChunks chunks;              ///< Of `out`, where its edges are far.
-  BitmapWord* in_bin[2] = {};    ///< Then: own vertices of the current bin, of the next one.
-  BitmapWord* mailed = nullptr;  ///< Vertices in the outbox.
-  Vertex* outbox = nullptr;      ///< Mail for rank q from index cuts[q].
-  const Vertex* outbox_of[kMaxRanks] = {};
-  std::uint64_t* outbox_count = nullptr;  ///< [2][kMaxRanks], by parity of the slot.
-  const std::uint64_t* outbox_count_of[kMaxRanks] = {};
-  Word* offered = nullptr;  ///< Distances of what is in the outbox.
-  const Word* offered_of[kMaxRanks] = {};
-  bool offered_by_windows = false;  ///< With all mail.
+  BitmapWord* in_bin[2] = {};     ///< Then: own vertices of the current bin, of the next one.
+  BitmapWord* sent = nullptr;     ///< Vertices in the send buffer.
+  Vertex* send_buffer = nullptr;  ///< Updates for rank q from index cuts[q].
+  const Vertex* send_buffer_of[kMaxRanks] = {};
+  std::uint64_t* update_counts = nullptr;  ///< [2][kMaxRanks], by parity of the slot.
+  const std::uint64_t* update_counts_of[kMaxRanks] = {};
+  Word* sent_distances = nullptr;  ///< Distances of what is in the send buffer.
+  const Word* sent_distances_of[kMaxRanks] = {};
+  bool distances_by_windows = false;  ///< With all updates.
 
   WARREN_HD static State next(const State& state, const team::Sums& sums) {
     return next_phase(state, sums);
   }
   WARREN_HD static bool finished(const State& state) { return state.phase == SsspPhase::done; }
 
-  /// Mail to its readers, and where the next window may begin to all.
+  /// Remote updates to their readers, and where the next window may begin to all.
   template <class Show>
   void show(const State& next, Show&& show) const {
     if (next.phase == SsspPhase::receive) {
-      show_mail(*this, (next.slot + 1) % 2, show);
+      show_updates(*this, (next.slot + 1) % 2, show);
     } else if (next.phase == SsspPhase::refill) {
       show(team::kShowAll, nearest + next.window % 2, sizeof(Word));
     }
@@ -143,12 +143,12 @@ struct SsspProgram {
   WARREN_HD void clear_queued(std::uint32_t parity, Vertex v) const {
     exec::atomic_store(queued[parity][v / kWordBits], BitmapWord{0});
   }
-  [[nodiscard]] WARREN_HD std::uint64_t mail_count(int from, int to, std::uint32_t parity) const {
-    return outbox_count_of[from][parity * kMaxRanks + static_cast<std::uint32_t>(to)];
+  [[nodiscard]] WARREN_HD std::uint64_t update_count(int from, int to, std::uint32_t parity) const {
+    return update_counts_of[from][parity * kMaxRanks + static_cast<std::uint32_t>(to)];
   }
   /// Whether this rank works the bin off in the order of the edges' addresses.
-  [[nodiscard]] WARREN_HD bool sweeps(const State& state) const {
-    return state.may_sweep && state.is_first && bin_counts[state.bin] >= kSweepVertices;
+  [[nodiscard]] WARREN_HD bool goes_by_address(const State& state) const {
+    return state.may_go_by_address && state.is_first && bin_counts[state.bin] >= kByAddressVertices;
   }
   /// The queues that a step of this state writes.
   [[nodiscard]] WARREN_HD SsspTargets targets(const State& state) const {
@@ -164,9 +164,9 @@ struct SsspProgram {
             far_count + pile,
             again[slot % 2],
             again_count + slot % 3,
-            outbox_of_slot(state.slot)};
+            send_buffer_of_slot(state.slot)};
   }
-  /// f(distance) says whether no later step can better it. Returns how many own targets of the
+  /// f(distance) says whether no later step can improve it. Returns how many own targets of the
   /// calling thread's are settled so, and keeps the farthest.
   template <class Grid, class F>
   [[nodiscard]] WARREN_HD std::uint64_t settled_targets(Grid& grid, F&& f) const {
@@ -180,9 +180,9 @@ struct SsspProgram {
     });
     return settled;
   }
-  /// Where a step that relaxes puts its mail.
-  [[nodiscard]] WARREN_HD SsspOutbox outbox_of_slot(std::uint32_t slot) const {
-    return {outbox, outbox_count + std::uint64_t{slot % 2} * kMaxRanks, cuts, ranks};
+  /// Where a step that relaxes puts its remote updates.
+  [[nodiscard]] WARREN_HD SsspSendBuffer send_buffer_of_slot(std::uint32_t slot) const {
+    return {send_buffer, update_counts + std::uint64_t{slot % 2} * kMaxRanks, cuts, ranks};
   }
 
  private:
@@ -193,14 +193,14 @@ struct SsspProgram {
     grid.template for_each<exec::Thread>(words, [&](auto&, std::uint64_t w) {
       queued[0][w] = 0;
       queued[1][w] = 0;
-      if (ranks > 1) mailed[w] = 0;
+      if (ranks > 1) sent[w] = 0;
       for (int i = 0; i < 2 && in_bin[i] != nullptr; ++i) in_bin[i][w] = 0;
     });
     if (grid.block() != 0) return;
     const auto worker = grid.block_worker();
     worker.for_each(kSsspBins, [&](std::uint64_t i) { bin_counts[i] = 0; });
     worker.for_each(3, [&](std::uint64_t i) { again_count[i] = 0; });
-    worker.for_each(2 * kMaxRanks, [&](std::uint64_t i) { outbox_count[i] = 0; });
+    worker.for_each(2 * kMaxRanks, [&](std::uint64_t i) { update_counts[i] = 0; });
     worker.for_each(2, [&](std::uint64_t i) {
       far_count[i] = 0;
       nearest[i] = Metric::kUnreached;
@@ -240,7 +240,7 @@ struct SsspProgram {
 
   template <class Grid>
   WARREN_HD void mark(Grid& grid, const State& state) const {
-    if (!sweeps(state)) return;
+    if (!goes_by_address(state)) return;
     const QueueEntry* list = bins + state.bin * capacity;
     BitmapWord* marks = in_bin[state.flip];
     grid.template for_each<exec::Thread>(bin_counts[state.bin], [&](auto&, std::uint64_t i) {
@@ -252,14 +252,14 @@ struct SsspProgram {
   template <class Grid>
   WARREN_HD void relax(Grid& grid, const State& state) const {
     SsspRelax<Grid, SsspProgram>(grid, *this, state).run();
-    if (state.may_sweep && state.is_first) {
+    if (state.may_go_by_address && state.is_first) {
       BitmapWord* marks = in_bin[state.flip ^ 1u];
       grid.template for_each<exec::Thread>(words, [&](auto&, std::uint64_t w) { marks[w] = 0; });
     }
     if (grid.block() != 0) return;
     const auto worker = grid.block_worker();
     worker.for_each(kMaxRanks, [&](std::uint64_t q) {
-      outbox_count[(state.slot + 1) % 2 * kMaxRanks + q] = 0;
+      update_counts[(state.slot + 1) % 2 * kMaxRanks + q] = 0;
     });
     if (worker.lane() == 0) again_count[(state.slot + 2) % 3] = 0;
   }
@@ -267,7 +267,7 @@ struct SsspProgram {
   template <class Grid>
   WARREN_HD void receive(Grid& grid, const State& state) const {
     SsspRelax<Grid, SsspProgram>(grid, *this, state).receive();
-    forget_mail(grid, *this, (state.slot + 1) % 2);
+    clear_sent(grid, *this, (state.slot + 1) % 2);
   }
 
   /// f(worker, has, vertex, distance) for the far entries, by whole warps.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of SSSP within a bin: entries of a queue offer distances to their neighbours. What falls
+// One step of SSSP within a bin: entries of a queue relax the edges to their neighbours. What falls
 // in the current bin again is worked off at once by the block that found it, out of a list in its
 // scratch and in rounds of its own, as long as the step is small: thousands of dependent steps of a
 // road network then need no barrier of the device (bucket fusion: Zhang et al., Optimizing Ordered
 // Graph Algorithms with GraphIt, CGO 2020). Large steps put it in a queue that all blocks share.
 #pragma once
 
-#include "traverse/common/sweep.hpp"
+#include "traverse/common/ordered_push.hpp"
 #include "traverse/sssp/sssp_edges.hpp"
-#include "traverse/sssp/sssp_mail.hpp"
+#include "traverse/sssp/sssp_updates.hpp"
 #include "traverse/sssp/sssp_writer.hpp"
 
 namespace warren::traverse {
@@ -20,7 +20,7 @@ struct SsspScratch {
   static constexpr std::uint32_t kMaxWarps = 16;
 
   struct Entry {
-    Word distance;  ///< As offered: an entry that was bettered since is dropped.
+    Word distance;  ///< As it was found: an entry that was improved since is dropped.
     Vertex vertex;
   };
 
@@ -58,8 +58,8 @@ class SsspRelax {
       scratch_.held[1] = 0;
     }
     block_.sync();
-    if (program_.sweeps(state_)) {
-      sweep();
+    if (program_.goes_by_address(state_)) {
+      relax_by_address();
     } else {
       work_off(list, entries);
     }
@@ -67,12 +67,13 @@ class SsspRelax {
     finish(state_.is_first && grid_.block() == 0 && block_.lane() == 0 ? entries : 0);
   }
 
-  /// What other ranks offer: the tasks are their mail for this one, laid end to end.
+  /// What other ranks relax of this one's: the tasks are their updates, laid end to end.
   WARREN_HD void receive() {
     // Relaxing has moved the slot on.
-    for_mail(
-        grid_, program_, (state_.slot + 1) % 2, program_.offered_by_windows,
-        [&](const WarpType& worker, Vertex to, Word distance) { offer(worker, to, distance); });
+    for_updates(grid_, program_, (state_.slot + 1) % 2, program_.distances_by_windows,
+                [&](const WarpType& worker, Vertex to, Word distance) {
+                  relax_edge(worker, to, distance);
+                });
     finish(0);
   }
 
@@ -119,16 +120,16 @@ class SsspRelax {
   }
 
   /// The current bin in the order of its edges' addresses.
-  WARREN_HD void sweep() {
-    sweep_marked(grid_, program_.out, program_.chunks, program_.in_bin[state_.flip],
-                 [&](const WarpType& worker, graph::ListPiece piece) {
-                   Word distance = 0;
-                   if (piece.length > 0)
-                     distance =
-                         exec::atomic_load(program_.distance[program_.out.first + piece.row]);
-                   if (bin_of(distance) != state_.bin) piece.length = 0;
-                   relax(worker, distance, piece);
-                 });
+  WARREN_HD void relax_by_address() {
+    for_marked_by_address(
+        grid_, program_.out, program_.chunks, program_.in_bin[state_.flip],
+        [&](const WarpType& worker, graph::ListPiece piece) {
+          Word distance = 0;
+          if (piece.length > 0)
+            distance = exec::atomic_load(program_.distance[program_.out.first + piece.row]);
+          if (bin_of(distance) != state_.bin) piece.length = 0;
+          relax(worker, distance, piece);
+        });
   }
 
   /// The block's own list, until it is empty.
@@ -175,26 +176,27 @@ class SsspRelax {
   }
 
   WARREN_HD void relax(const WarpType& worker, Word distance, const graph::ListPiece& piece) {
-    edges_.relax(worker, distance, piece,
-                 [this](const WarpType& w, Vertex to, Word offered) { offer(w, to, offered); });
+    edges_.relax(worker, distance, piece, [this](const WarpType& w, Vertex to, Word tentative) {
+      relax_edge(w, to, tentative);
+    });
   }
 
   /// Every lane calls, with kUnreached for nothing.
-  WARREN_HD void offer(const WarpType& worker, Vertex to, Word offered) {
-    bool is_better = false;
+  WARREN_HD void relax_edge(const WarpType& worker, Vertex to, Word tentative) {
+    bool is_improved = false;
     Word before = Metric::kUnreached;
-    if (offered < program_.bound) {
-      before = exec::atomic_min(program_.distance[to], offered);
-      is_better = offered < before;
+    if (tentative < program_.bound) {
+      before = exec::atomic_min(program_.distance[to], tentative);
+      is_improved = tentative < before;
     }
-    if (!worker.any(is_better)) return;
+    if (!worker.any(is_improved)) return;
     std::uint32_t queue = kNoQueue;
-    if (is_better && program_.ranks > 1 && !program_.owns(to)) {
-      if (claim_bit(program_.mailed, to)) queue = kMailQueue;
-    } else if (is_better) {
-      queue = queue_for(offered, before);
+    if (is_improved && program_.ranks > 1 && !program_.owns(to)) {
+      if (claim_bit(program_.sent, to)) queue = kRemoteQueue;
+    } else if (is_improved) {
+      queue = queue_for(tentative, before);
     }
-    if (is_fused_ && worker.any(queue == kAgainQueue)) queue = keep(worker, to, offered, queue);
+    if (is_fused_ && worker.any(queue == kAgainQueue)) queue = keep(worker, to, tentative, queue);
     if (queue == kAgainQueue && !program_.claim_queued((state_.slot + 1 - is_receiving()) % 2, to))
       queue = kNoQueue;
     writer_.put(worker, to, queue);

@@ -24,7 +24,7 @@ struct SurveyWeights {
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = 0;
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
 
   graph::CsrView out;
   const Weight* weights;
@@ -94,7 +94,7 @@ struct SsspSummary {
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = 0;
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
 
   graph::CsrView out;
   const Word* distance;                      ///< Own vertices.

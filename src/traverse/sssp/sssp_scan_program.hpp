@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single-source shortest paths without bins' queues, for graphs whose bins hold many vertices: a
 // bin's vertices are found by looking at all distances, which are a few bytes for each vertex where
-// a neighbour list is hundreds. An offer then costs no more than its atomic minimum, and the next
-// bin begins at the least distance that was seen beyond this one. Within a bin, vertices that fall
-// in it after they were looked for stand in a queue, once.
+// a neighbour list is hundreds. A relaxation then costs no more than its atomic minimum, and the
+// next bin begins at the least distance that was seen beyond this one. Within a bin, vertices that
+// fall in it after they were looked for stand in a queue, once.
 //
-// The words, the queue and the mail between ranks are SsspProgram's.
+// The words, the queue and the updates between ranks are SsspProgram's.
 #pragma once
 
 #include "traverse/sssp/sssp_program.hpp"
@@ -95,15 +95,15 @@ class SsspScan {
   }
 
   /// What is marked in a bitmap, in the order of the edges' addresses.
-  WARREN_HD void sweep(const BitmapWord* marks) {
-    sweep_marked(grid_, program_.out, program_.chunks, marks,
-                 [&](const WarpType& worker, graph::ListPiece piece) {
-                   Word distance = 0;
-                   if (piece.length > 0)
-                     distance =
-                         exec::atomic_load(program_.distance[program_.out.first + piece.row]);
-                   relax(worker, distance, piece);
-                 });
+  WARREN_HD void relax_by_address(const BitmapWord* marks) {
+    for_marked_by_address(
+        grid_, program_.out, program_.chunks, marks,
+        [&](const WarpType& worker, graph::ListPiece piece) {
+          Word distance = 0;
+          if (piece.length > 0)
+            distance = exec::atomic_load(program_.distance[program_.out.first + piece.row]);
+          relax(worker, distance, piece);
+        });
     finish();
   }
 
@@ -134,9 +134,11 @@ class SsspScan {
   }
 
   WARREN_HD void receive() {
-    for_mail(
-        grid_, program_, (state_.slot + 1) % 2, state_.has_told || program_.offered_by_windows,
-        [&](const WarpType& worker, Vertex to, Word distance) { offer(worker, to, distance); });
+    for_updates(grid_, program_, (state_.slot + 1) % 2,
+                state_.has_published || program_.distances_by_windows,
+                [&](const WarpType& worker, Vertex to, Word distance) {
+                  relax_edge(worker, to, distance);
+                });
     finish();
   }
 
@@ -225,22 +227,23 @@ class SsspScan {
   }
 
   WARREN_HD void relax(const WarpType& worker, Word distance, const graph::ListPiece& piece) {
-    edges_.relax(worker, distance, piece,
-                 [this](const WarpType& w, Vertex to, Word offered) { offer(w, to, offered); });
+    edges_.relax(worker, distance, piece, [this](const WarpType& w, Vertex to, Word tentative) {
+      relax_edge(w, to, tentative);
+    });
   }
 
   /// Every lane calls, with kUnreached for nothing.
-  WARREN_HD void offer(const WarpType& worker, Vertex to, Word offered) {
-    bool is_better = false;
-    if (offered < program_.bound)
-      is_better = offered < exec::atomic_min(program_.distance[to], offered);
-    if (!worker.any(is_better)) return;
+  WARREN_HD void relax_edge(const WarpType& worker, Vertex to, Word tentative) {
+    bool is_improved = false;
+    if (tentative < program_.bound)
+      is_improved = tentative < exec::atomic_min(program_.distance[to], tentative);
+    if (!worker.any(is_improved)) return;
     std::uint32_t queue = kNoQueue;
-    if (is_better && program_.ranks > 1 && !program_.owns(to)) {
-      if (claim_bit(program_.mailed, to)) queue = kMailQueue;
-    } else if (is_better && offered >= end_) {
-      see_open(offered);
-    } else if (is_better && program_.claim_queued(filled(), to)) {
+    if (is_improved && program_.ranks > 1 && !program_.owns(to)) {
+      if (claim_bit(program_.sent, to)) queue = kRemoteQueue;
+    } else if (is_improved && tentative >= end_) {
+      see_open(tentative);
+    } else if (is_improved && program_.claim_queued(filled(), to)) {
       queue = kAgainQueue;
     }
     writer_.put(worker, to, queue);
@@ -253,7 +256,7 @@ class SsspScan {
     if (block_.lane() == 0 && nearest != Metric::kUnreached)
       exec::atomic_min(program_.nearest[(state_.bin + 1) % 3], nearest);
     grid_.sum(kScanAgain, writer_.have_put().again);
-    grid_.sum(kScanMailed, writer_.have_put().mailed);
+    grid_.sum(kScanSent, writer_.have_put().sent);
     grid_.sum(kScanOpen, open_);
     grid_.sum(kScanEdges, edges_.edges());
     grid_.sum(kScanOverflow, edges_.overflows());
@@ -288,7 +291,7 @@ struct SsspScanProgram {
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = sizeof(SsspScanScratch);
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
 
   Memory memory;
   /// Every edge has its reverse, and there is one source: only then are leaves passed over.
@@ -299,11 +302,11 @@ struct SsspScanProgram {
   }
   WARREN_HD static bool finished(const State& state) { return state.phase == SsspScanPhase::done; }
 
-  /// Mail to its readers, and where the bin begins to all.
+  /// Remote updates to their readers, and where the bin begins to all.
   template <class Show>
   void show(const State& next, Show&& show) const {
     if (next.phase == SsspScanPhase::receive) {
-      show_mail(memory, (next.slot + 1) % 2, show);
+      show_updates(memory, (next.slot + 1) % 2, show);
     } else if (next.phase == SsspScanPhase::mark || next.phase == SsspScanPhase::scan) {
       show(team::kShowAll, memory.nearest + next.bin % 3, sizeof(Word));
     }
@@ -320,9 +323,9 @@ struct SsspScanProgram {
         forget_last(grid, state);
         Scan(grid, *this, state).mark();
         break;
-      case SsspScanPhase::sweep:
+      case SsspScanPhase::relax_by_address:
         prepare_queues(grid, state);
-        Scan(grid, *this, state).sweep(memory.in_bin[0]);
+        Scan(grid, *this, state).relax_by_address(memory.in_bin[0]);
         break;
       case SsspScanPhase::scan:
         forget_last(grid, state);
@@ -333,19 +336,19 @@ struct SsspScanProgram {
         prepare_queues(grid, state);
         Scan(grid, *this, state).again();
         break;
-      case SsspScanPhase::sweep_again:
+      case SsspScanPhase::again_by_address:
         prepare_queues(grid, state);
-        Scan(grid, *this, state).sweep(memory.queued[state.slot % 2]);
+        Scan(grid, *this, state).relax_by_address(memory.queued[state.slot % 2]);
         break;
       case SsspScanPhase::forget:
         forget_queue(grid, state);
         break;
-      case SsspScanPhase::tell:
+      case SsspScanPhase::publish:
         tell_distances(grid, memory, (state.slot + 1) % 2);
         break;
       case SsspScanPhase::receive:
         Scan(grid, *this, state).receive();
-        if (!state.has_told) forget_mail(grid, memory, (state.slot + 1) % 2);
+        if (!state.has_published) clear_sent(grid, memory, (state.slot + 1) % 2);
         break;
       case SsspScanPhase::check: {
         const Word end = Metric::after(begin(state), state.width);
@@ -381,7 +384,7 @@ struct SsspScanProgram {
             nullptr,
             memory.again[slot % 2],
             memory.again_count + slot % 3,
-            memory.outbox_of_slot(state.slot)};
+            memory.send_buffer_of_slot(state.slot)};
   }
 
  private:
@@ -393,7 +396,7 @@ struct SsspScanProgram {
     grid.template for_each<exec::Thread>(memory.words, [&](auto&, std::uint64_t w) {
       memory.queued[0][w] = 0;
       memory.queued[1][w] = 0;
-      if (memory.ranks > 1) memory.mailed[w] = 0;
+      if (memory.ranks > 1) memory.sent[w] = 0;
     });
     if (grid.block() != 0) return;
     const auto worker = grid.block_worker();
@@ -401,7 +404,7 @@ struct SsspScanProgram {
       memory.again_count[i] = 0;
       memory.nearest[i] = i == 0 ? Word{0} : Metric::kUnreached;
     });
-    worker.for_each(2 * kMaxRanks, [&](std::uint64_t i) { memory.outbox_count[i] = 0; });
+    worker.for_each(2 * kMaxRanks, [&](std::uint64_t i) { memory.update_counts[i] = 0; });
   }
 
   /// The bin before this one's begin makes room for that of the one after the next.
@@ -410,7 +413,7 @@ struct SsspScanProgram {
     if (grid.block() == 0 && grid.block_worker().lane() == 0)
       memory.nearest[(state.bin + 2) % 3] = Metric::kUnreached;
   }
-  /// Of the step before, which swept the bitmap of its queue.
+  /// Of the step before, which went through the bitmap of its queue by address.
   template <class Grid>
   WARREN_HD void forget_queue(Grid& grid, const State& state) const {
     const std::uint32_t parity = (state.slot + 1) % 2;
@@ -424,7 +427,7 @@ struct SsspScanProgram {
     if (grid.block() != 0) return;
     const auto worker = grid.block_worker();
     worker.for_each(kMaxRanks, [&](std::uint64_t q) {
-      memory.outbox_count[(state.slot + 1) % 2 * kMaxRanks + q] = 0;
+      memory.update_counts[(state.slot + 1) % 2 * kMaxRanks + q] = 0;
     });
     if (worker.lane() == 0) memory.again_count[(state.slot + 2) % 3] = 0;
   }

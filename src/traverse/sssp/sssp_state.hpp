@@ -13,8 +13,8 @@ enum class SsspPhase : std::uint32_t {
   clear,    ///< Nothing is reached.
   seed,     ///< The source is.
   mark,     ///< The current bin's vertices enter a bitmap, to be worked off in address order.
-  relax,    ///< The vertices of the current bin offer distances to their neighbours.
-  receive,  ///< What other ranks offer to ours.
+  relax,    ///< The vertices of the current bin relax the edges to their neighbours.
+  receive,  ///< What other ranks relax of ours.
   survey,   ///< The window is done: which of the far vertices are still open, and the nearest.
   refill,   ///< The next window: its vertices go from the far ones to the bins.
   check,    ///< With targets, after each bin: how many of them are settled.
@@ -40,9 +40,9 @@ struct SsspState {
   std::uint32_t window = 0;  ///< Windows begun; the far vertices stand at window % 2.
   bool is_first = true;      ///< The bin's own entries come first, then the again-queue's.
   bool has_overflowed = false;
-  bool may_sweep = false;   ///< The edges are far.
-  bool is_bounded = false;  ///< Sums that the words cannot hold are beyond the cutoff.
-  bool is_settled = false;  ///< All targets are.
+  bool may_go_by_address = false;  ///< The edges are far.
+  bool is_bounded = false;         ///< Sums that the words cannot hold are beyond the cutoff.
+  bool is_settled = false;         ///< All targets are.
   std::uint32_t targets = 0;
   std::uint32_t flip = 0;  ///< Which bitmap takes the current bin.
   std::uint32_t ranks = 1;
@@ -58,7 +58,7 @@ struct SsspState {
 [[nodiscard]] WARREN_HD inline SsspState begin_bin(SsspState state) {
   state.is_first = true;
   state.flip ^= 1u;
-  state.phase = state.may_sweep ? SsspPhase::mark : SsspPhase::relax;
+  state.phase = state.may_go_by_address ? SsspPhase::mark : SsspPhase::relax;
   return state;
 }
 
@@ -102,7 +102,7 @@ struct SsspState {
         state.phase = SsspPhase::done;
         return state;
       }
-      return begin_bin(state);  // A hub's pieces alone may be enough for a sweep.
+      return begin_bin(state);  // A hub's pieces alone may be enough for a push by address.
     case SsspPhase::mark:
       state.phase = SsspPhase::relax;
       return state;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Appending to the queues of SSSP: the window's bins, the far vertices, the current bin's next
-// step, and the mail for other ranks. The lanes of a warp put vertices for several queues at once;
-// they are gathered in scratch, and a full warp of them looks up their degrees and reserves room
-// together.
+// step, and the updates for other ranks. The lanes of a warp put vertices for several queues at
+// once; they are gathered in scratch, and a full warp of them looks up their degrees and reserves
+// room together.
 #pragma once
 
 #include "traverse/common/frontier_queue.hpp"
-#include "traverse/sssp/sssp_mail.hpp"
 #include "traverse/sssp/sssp_state.hpp"
+#include "traverse/sssp/sssp_updates.hpp"
 
 namespace warren::traverse {
 
 /// The queues by number: the bins first.
 inline constexpr std::uint32_t kFarQueue = kSsspBins;
 inline constexpr std::uint32_t kAgainQueue = kSsspBins + 1;
-inline constexpr std::uint32_t kMailQueue = kSsspBins + 2;
+inline constexpr std::uint32_t kRemoteQueue = kSsspBins + 2;
 inline constexpr std::uint32_t kSsspQueues = kSsspBins + 3;
 inline constexpr std::uint32_t kNoQueue = kSsspQueues;
 
@@ -29,7 +29,7 @@ struct SsspTargets {
   std::uint64_t* far_count;
   QueueEntry* again;
   std::uint64_t* again_count;
-  SsspOutbox outbox;
+  SsspSendBuffer send_buffer;
 
   [[nodiscard]] WARREN_HD QueueEntry* entries(std::uint32_t queue) const {
     if (queue < kSsspBins) return bins + queue * capacity;
@@ -52,14 +52,14 @@ struct SsspPut {
   std::uint64_t binned = 0;
   std::uint64_t again = 0;
   std::uint64_t far = 0;
-  std::uint64_t mailed = 0;
+  std::uint64_t sent = 0;
   WARREN_HD void add(std::uint32_t queue, std::uint64_t entries) {
     if (queue < kSsspBins) {
       binned += entries;
     } else if (queue == kFarQueue) {
       far += entries;
-    } else if (queue == kMailQueue) {
-      mailed += entries;
+    } else if (queue == kRemoteQueue) {
+      sent += entries;
     } else {
       again += entries;
     }
@@ -108,15 +108,15 @@ class SsspWriter {
     if (worker.lane() < many) {
       queue = stage_.entry[held_ + worker.lane()].queue;
       vertex = stage_.entry[held_ + worker.lane()].vertex;
-      entries = queue == kMailQueue ? 1 : targets_.entries_of(queue, vertex);
+      entries = queue == kRemoteQueue ? 1 : targets_.entries_of(queue, vertex);
     }
     worker.sync();
     if (entries == 0) queue = kNoQueue;
     for (std::uint32_t next = worker.reduce(queue, exec::Minimum{}); next != kNoQueue;
          next = worker.reduce(queue, exec::Minimum{})) {
       const bool mine = queue == next;
-      if (next == kMailQueue) {
-        targets_.outbox.put(worker, mine, vertex);
+      if (next == kRemoteQueue) {
+        targets_.send_buffer.put(worker, mine, vertex);
         have_put_.add(queue, mine ? 1 : 0);
       } else {
         append(worker, next, vertex, mine ? entries : 0);
@@ -152,8 +152,8 @@ class SsspWriter<exec::Serial> {
 
   void put(const exec::Serial& worker, Vertex vertex, std::uint32_t queue) {
     if (queue == kNoQueue) return;
-    if (queue == kMailQueue) {
-      targets_.outbox.put(worker, true, vertex);
+    if (queue == kRemoteQueue) {
+      targets_.send_buffer.put(worker, true, vertex);
       have_put_.add(queue, 1);
       return;
     }
@@ -164,7 +164,7 @@ class SsspWriter<exec::Serial> {
   }
   void finish(const exec::Serial&) {
     enter();
-    for (std::uint32_t queue = 0; queue < kMailQueue; ++queue) flush(queue);
+    for (std::uint32_t queue = 0; queue < kRemoteQueue; ++queue) flush(queue);
   }
   [[nodiscard]] const SsspPut& have_put() const { return have_put_; }
 
@@ -197,8 +197,8 @@ class SsspWriter<exec::Serial> {
   SsspPut have_put_;
   SsspStage::Entry waiting_[kWaiting];
   std::uint32_t many_waiting_ = 0;
-  std::uint32_t held_[kMailQueue] = {};
-  QueueEntry own_[kMailQueue][kHeld];
+  std::uint32_t held_[kRemoteQueue] = {};
+  QueueEntry own_[kRemoteQueue][kHeld];
 };
 
 }  // namespace warren::traverse

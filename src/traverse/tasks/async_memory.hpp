@@ -40,8 +40,8 @@ namespace warren::traverse {
                     ? options.batch
                     : static_cast<std::uint32_t>(std::min(kBatch, queue.receive_capacity));
   queue.wait = options.wait;
-  queue.slow_nanoseconds = options.slow_nanoseconds;
-  queue.stumble_nanoseconds = options.stumble_nanoseconds;
+  queue.link_delay_nanoseconds = options.link_delay_nanoseconds;
+  queue.injected_delay_nanoseconds = options.injected_delay_nanoseconds;
   return queue;
 }
 

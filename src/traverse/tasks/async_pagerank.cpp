@@ -49,21 +49,21 @@ schedule::QueueOptions queue_of_chunks(const AsyncOptions& options, std::uint64_
   queue.threads_per_processor = std::max(schedule::threads_per_processor<RankingFunction<double>>(),
                                          schedule::threads_per_processor<RankingFunction<float>>());
   queue.gather = schedule::Gather::never;
-  queue.stumble_nanoseconds = options.stumble_nanoseconds;
+  queue.injected_delay_nanoseconds = options.injected_delay_nanoseconds;
   return queue;
 }
 
 /// Contributions are stored at every other rank, each by itself: messages that are in no queue.
-void add_stores(schedule::QueueReport& report, const std::vector<RankingBoard>& boards,
+void add_stores(schedule::QueueReport& report, const std::vector<SharedRanking>& all,
                 std::uint64_t bytes) {
-  const std::size_t ranks = boards.size();
+  const std::size_t ranks = all.size();
   for (std::size_t p = 0; p < ranks; ++p) {
     for (std::size_t q = 0; q < ranks; ++q) {
       if (p == q) continue;
-      report.messages[p * ranks + q] += boards[p].stored;
-      report.bytes[p * ranks + q] += boards[p].stored * bytes;
-      report.messages_sent += boards[p].stored;
-      report.bytes_sent += boards[p].stored * bytes;
+      report.messages[p * ranks + q] += all[p].stored;
+      report.bytes[p * ranks + q] += all[p].stored * bytes;
+      report.messages_sent += all[p].stored;
+      report.bytes_sent += all[p].stored * bytes;
     }
   }
 }
@@ -92,7 +92,7 @@ class AsyncPageRankMemory {
         left(team.device(), work.chunk_count),
         piece(team.device(), work.pieces),
         tally(team.device(), 1),
-        boards(team, one_for_each(team.size()), 1, memory::Placement::device),
+        shared(team, one_for_each(team.size()), 1, memory::Placement::device),
         queue(team, queue_of_chunks(async, work.chunk_count)),
         chooser(first_with_chunks(team, work.chunk_count)) {
     if (!needs_double_precision(options.damping, options.tolerance)) {
@@ -116,13 +116,13 @@ class AsyncPageRankMemory {
     return single_ ? sizeof(float) : sizeof(double);
   }
 
-  /// All ranks' boards, as a run has left them. Collective.
-  [[nodiscard]] std::vector<RankingBoard> read_boards(team::Team& team,
-                                                      const exec::Stream& stream) const {
-    return team.all_gather(boards.buffer().to_host(stream).at(0));
+  /// All ranks' shared state, as a run has left them. Collective.
+  [[nodiscard]] std::vector<SharedRanking> read_shared(team::Team& team,
+                                                       const exec::Stream& stream) const {
+    return team.all_gather(shared.buffer().to_host(stream).at(0));
   }
-  void write_board(const exec::Stream& stream, const RankingBoard& board) {
-    boards.buffer().upload(stream, {&board, 1});
+  void write_shared(const exec::Stream& stream, const SharedRanking& own) {
+    shared.buffer().upload(stream, {&own, 1});
     stream.synchronize();
   }
 
@@ -131,7 +131,7 @@ class AsyncPageRankMemory {
   memory::Buffer<std::uint64_t> left;
   memory::Buffer<double> piece;
   memory::Buffer<WorkTally> tally;
-  memory::GlobalArray<RankingBoard> boards;
+  memory::GlobalArray<SharedRanking> shared;
   schedule::TaskQueue<RankingTask> queue;
   int chooser;         ///< Of weights.
   double scale = 1.0;  ///< Of the values as they stand.
@@ -152,7 +152,7 @@ class AsyncPageRankMemory {
     made.chunk_count = work.chunk_count;
     made.is_symmetric = shard.is_symmetric;
     made.contribution = contribution.view();
-    made.board = boards.view();
+    made.shared = shared.view();
     made.value = value.data();
     made.earlier = earlier.data();
     made.left = left.data();
@@ -197,15 +197,15 @@ PageRankResult AsyncPageRank::run() {
   // Where kernels of different ranks take turns, each may do one sweep in its turn.
   const bool takes_turns = form_ == schedule::Form::discrete || !team_.kernels_may_wait();
   exec::fill_bytes(stream_, memory.tally.data(), 0, memory.tally.bytes());
-  RankingBoard board{};
+  SharedRanking own{};
   exec::fill_bytes(stream_, memory.piece.data(), 0, memory.piece.bytes());
   exec::fill_bytes(stream_, memory.left.data(), 0, memory.left.bytes());
-  board.begin_sweeps(has_chunks);
-  memory.write_board(stream_, board);
+  own.begin_sweeps(has_chunks);
+  memory.write_shared(stream_, own);
   team_.barrier();
   const double begin = now_seconds();
   report_ = {};
-  std::vector<RankingBoard> boards;
+  std::vector<SharedRanking> all;
   for (std::uint32_t done = 0; done < options_.max_iterations;) {
     const std::uint32_t left = options_.max_iterations - done;
     const double before = now_seconds() - begin - report_.queue.seconds;
@@ -221,22 +221,22 @@ PageRankResult AsyncPageRank::run() {
       });
     });
     result.seconds = before + report_.queue.seconds;
-    boards = memory.read_boards(team_, stream_);
-    result.residual = units.bound(team_.size(), [&](int q) -> const RankingBoard& {
-      return boards[static_cast<std::size_t>(q)];
+    all = memory.read_shared(team_, stream_);
+    result.residual = units.bound(team_.size(), [&](int q) -> const SharedRanking& {
+      return all[static_cast<std::size_t>(q)];
     });
     std::uint64_t sweeps = 1;
-    for (const RankingBoard& each : boards) {
-      if (each.completed != RankingBoard::kAll) sweeps = std::max(sweeps, each.completed);
+    for (const SharedRanking& each : all) {
+      if (each.completed != SharedRanking::kAll) sweeps = std::max(sweeps, each.completed);
     }
     done += static_cast<std::uint32_t>(sweeps);
     if (result.residual <= options_.tolerance) break;
-    board = boards[static_cast<std::size_t>(team_.rank())];
-    board.begin_sweeps(has_chunks);
-    memory.write_board(stream_, board);
+    own = all[static_cast<std::size_t>(team_.rank())];
+    own.begin_sweeps(has_chunks);
+    memory.write_shared(stream_, own);
   }
   add_tally(team_, stream_, memory.tally.data(), report_);
-  add_stores(report_.queue, boards, memory.contribution_bytes());
+  add_stores(report_.queue, all, memory.contribution_bytes());
   double sum = 0.0;
   for (const double value : memory.value.to_host(stream_)) sum += value;
   memory.scale = 1.0 / team_.all_reduce(sum, std::plus<double>());

@@ -7,22 +7,22 @@
 // fewer sweeps than iterations. No value is written by two workers at a time, so that none needs
 // atomic updates. Of symmetric graphs it is a second-degree one, whose rows keep the value before
 // their last one: where chunks of a sweep see most of the last sweep's values, that gains what it
-// gains in iterations (second_degree.hpp, ranking_board.hpp).
+// gains in iterations (second_degree.hpp, shared_ranking.hpp).
 //
 // A row that is too long for one worker is cut: the sums of its pieces are values like others, and
 // a chunk that comes later adds them up.
 //
 // A chunk whose next run would be more than kLead sweeps beyond the next of some other chunk, of
 // whatever rank, is put back into the queue as it is: it would mostly read what it has read
-// already. The end is decided by the bound of ranking_board.hpp.
+// already. The end is decided by the bound of shared_ranking.hpp.
 #pragma once
 
 #include "warren/graph/shard.hpp"
 #include "warren/memory/global_array.hpp"
 #include "warren/schedule/run.hpp"
 
-#include "traverse/tasks/ranking_board.hpp"
 #include "traverse/tasks/ranking_work.hpp"
+#include "traverse/tasks/shared_ranking.hpp"
 #include "traverse/tasks/work_tally.hpp"
 
 namespace warren::traverse {
@@ -53,7 +53,7 @@ struct RankingFunction {
   bool is_first = false;
   std::uint32_t last_sweep = 0;
   memory::GlobalView<Real> contribution;  ///< value / out-degree, of all vertices, on all ranks.
-  memory::GlobalView<RankingBoard> board;
+  memory::GlobalView<SharedRanking> shared;
   double* value = nullptr;        ///< Own vertices.
   double* earlier = nullptr;      ///< The values before; none where sweeps are plain.
   double* piece = nullptr;        ///< Sums of the pieces of long rows.
@@ -82,16 +82,16 @@ struct RankingFunction {
   WARREN_HD void operator()(const W& worker, C& context, bool, Task task) const {
     task.chunk = worker.broadcast(task.chunk, 0);
     task.sweep = worker.broadcast(task.sweep, 0);
-    if (task.sweep > completed(worker) + 1 + RankingBoard::kLead) {
+    if (task.sweep > completed(worker) + 1 + SharedRanking::kLead) {
       if (stops(worker)) return;
       if (worker.lane() == 0) exec::atomic_add(tally->put_back, std::uint64_t{1});
       exec::back_off(kPause);
       context.push(worker, worker.lane() == 0, rank, task);
       return;
     }
-    const Look<W> look(worker, board);
+    const Look<W> look(worker, shared);
     if (stops(worker)) return;
-    tell(worker, look, task, run(worker, context, task.chunk, look));
+    publish(worker, look, task, run(worker, context, task.chunk, look));
     ++task.sweep;
     context.push(worker, worker.lane() == 0 && task.sweep <= last_sweep, rank, task);
   }
@@ -108,16 +108,16 @@ struct RankingFunction {
     std::uint64_t spread;
     double weight;
 
-    WARREN_HD Look(const W& worker, const memory::GlobalView<RankingBoard>& board) {
+    WARREN_HD Look(const W& worker, const memory::GlobalView<SharedRanking>& shared) {
       std::uint64_t part = 0;
-      for_each_rank(worker, board.ranks, [&](std::uint32_t q, std::uint64_t& mine) {
-        mine = exec::atomic_load<Order::acquire, Scope::system>(board.base[q]->moved);
-        part += exec::atomic_load<Order::relaxed, Scope::system>(board.base[q]->spread);
+      for_each_rank(worker, shared.ranks, [&](std::uint32_t q, std::uint64_t& mine) {
+        mine = exec::atomic_load<Order::acquire, Scope::system>(shared.base[q]->moved);
+        part += exec::atomic_load<Order::relaxed, Scope::system>(shared.base[q]->spread);
       });
       spread = worker.reduce(part, exec::Plus{});
-      weight = exec::atomic_load<Order::relaxed, Scope::system>(board.base[board.rank]->weight);
+      weight = exec::atomic_load<Order::relaxed, Scope::system>(shared.base[shared.rank]->weight);
       // Places for the sweep's counts were made before it was told that there are.
-      (void)exec::atomic_load<Order::acquire, Scope::system>(board.base[board.rank]->completed);
+      (void)exec::atomic_load<Order::acquire, Scope::system>(shared.base[shared.rank]->completed);
       worker.sync();  // What follows reads after the loads above.
     }
     template <class F>
@@ -136,9 +136,9 @@ struct RankingFunction {
   [[nodiscard]] WARREN_HD std::uint64_t completed(const W& worker) const {
     // Where there are no chunks at all.
     std::uint64_t least = ~std::uint32_t{0};
-    for (auto q = worker.lane(); q < static_cast<std::uint32_t>(board.ranks); q += worker.size()) {
+    for (auto q = worker.lane(); q < static_cast<std::uint32_t>(shared.ranks); q += worker.size()) {
       const std::uint64_t sweeps =
-          exec::atomic_load<Order::relaxed, Scope::system>(board.base[q]->completed);
+          exec::atomic_load<Order::relaxed, Scope::system>(shared.base[q]->completed);
       least = sweeps < least ? sweeps : least;
     }
     return worker.reduce(least, exec::Minimum{});
@@ -147,7 +147,7 @@ struct RankingFunction {
   [[nodiscard]] WARREN_HD bool stops(const W& worker) const {
     const std::uint32_t told =
         worker.lane() == 0
-            ? exec::atomic_load<Order::relaxed, Scope::system>(board.base[board.rank]->stop)
+            ? exec::atomic_load<Order::relaxed, Scope::system>(shared.base[shared.rank]->stop)
             : 0;
     return worker.broadcast(told, 0) != 0;
   }
@@ -358,7 +358,7 @@ struct RankingFunction {
     run.stored = worker.reduce(run.stored, exec::Plus{});
     worker.sync();
     if (worker.lane() != 0) return;
-    RankingBoard& mine = *board.base[rank];
+    SharedRanking& mine = *shared.base[rank];
     exec::atomic_store_add(mine.stored, std::uint64_t{run.stored});
     exec::atomic_add<Order::relaxed, Scope::system>(mine.sum, units.change(run.sum));
     exec::atomic_add<Order::relaxed, Scope::system>(mine.spread, units.change(run.spread));
@@ -368,12 +368,12 @@ struct RankingFunction {
   /// A chunk's run is over. The last one of a sweep tells what all have seen, and whether that is
   /// enough.
   template <class W>
-  WARREN_HD void tell(const W& worker, Look<W> look, const Task& task, Run run) const {
-    RankingBoard& mine = *board.base[rank];
-    RankingBoard::Sweep& sweep = mine.sweep[task.sweep % RankingBoard::kSweeps];
-    if (earlier != nullptr) tell_left(worker, mine, sweep, task.chunk, run);
+  WARREN_HD void publish(const W& worker, Look<W> look, const Task& task, Run run) const {
+    SharedRanking& mine = *shared.base[rank];
+    SharedRanking::Sweep& sweep = mine.sweep[task.sweep % SharedRanking::kSweeps];
+    if (earlier != nullptr) publish_left(worker, mine, sweep, task.chunk, run);
     report(worker, run);
-    look.for_each_rank(worker, board.ranks, [&](std::uint32_t q, std::uint64_t& seen) {
+    look.for_each_rank(worker, shared.ranks, [&](std::uint32_t q, std::uint64_t& seen) {
       exec::atomic_min(sweep.seen[q], seen);
     });
     worker.sync();
@@ -381,27 +381,27 @@ struct RankingFunction {
     exec::atomic_add(tally->expanded, run.rows);
     exec::atomic_add(tally->edges, run.edges);
     if (exec::atomic_add<Order::acq_rel>(sweep.finished, 1u) + 1 < chunk_count) return;
-    for (int q = 0; q < board.ranks; ++q)
+    for (int q = 0; q < shared.ranks; ++q)
       exec::atomic_store<Order::relaxed, Scope::system>(mine.seen[q],
                                                         exec::atomic_load(sweep.seen[q]));
     const std::uint64_t far = exec::atomic_load(sweep.distance);
-    RankingBoard::begin(sweep);
+    SharedRanking::begin(sweep);
     exec::atomic_store<Order::release, Scope::system>(mine.completed, std::uint64_t{task.sweep});
     const double bound =
-        units.bound(board.ranks, [&](int q) -> const RankingBoard& { return *board.base[q]; });
+        units.bound(shared.ranks, [&](int q) -> const SharedRanking& { return *shared.base[q]; });
     if (earlier != nullptr && rank == chooser) {
       const double weight = mine.choice.after(units.amount(far), bound / stop_below, damping);
-      for (int q = 0; q < board.ranks; ++q)
-        exec::atomic_store<Order::relaxed, Scope::system>(board.base[q]->weight, weight);
+      for (int q = 0; q < shared.ranks; ++q)
+        exec::atomic_store<Order::relaxed, Scope::system>(shared.base[q]->weight, weight);
     }
     if (bound > stop_below) return;
-    for (int q = 0; q < board.ranks; ++q)
-      exec::atomic_store<Order::relaxed, Scope::system>(board.base[q]->stop, 1u);
+    for (int q = 0; q < shared.ranks; ++q)
+      exec::atomic_store<Order::relaxed, Scope::system>(shared.base[q]->stop, 1u);
   }
   /// What a second-degree run leaves, and how far it was from a plain one.
   template <class W>
-  WARREN_HD void tell_left(const W& worker, RankingBoard& mine, RankingBoard::Sweep& sweep,
-                           std::uint32_t chunk, const Run& run) const {
+  WARREN_HD void publish_left(const W& worker, SharedRanking& mine, SharedRanking::Sweep& sweep,
+                              std::uint32_t chunk, const Run& run) const {
     const double far = worker.reduce(run.distance, exec::Plus{});
     const double rest = worker.reduce(run.left, exec::Plus{});
     if (worker.lane() != 0) return;

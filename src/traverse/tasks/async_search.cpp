@@ -55,7 +55,7 @@ class SearchWords {
     if constexpr (!std::is_same_v<Metric, DepthMetric>)
       problem_.out = graph::with_int_weights(stream, shard.out, int_weights_);
     problem_.best = best_.buffer().data();
-    problem_.offers_are_tasks = queue_->table().is_slow;
+    problem_.updates_are_tasks = queue_->table().is_slow;
     problem_.tally = tally_.data();
     problem_.rank = team.rank();
     problem_.ranks = team.size();
@@ -148,11 +148,12 @@ class SearchWords {
     if (problem_.keep > 0) queue.fetch = std::min(queue.fetch, problem_.keep);
     // A front that grows from few tasks: to all workers at once, where no list is so long that
     // those who are early would find ways around it.
-    constexpr std::uint32_t kSharers = 16;
-    queue.sharers = problem_.keep > 0 || has_even_degrees(team, shard) ? 0 : kSharers;
+    constexpr std::uint32_t kSharingDivisor = 16;
+    queue.sharing_divisor =
+        problem_.keep > 0 || has_even_degrees(team, shard) ? 0 : kSharingDivisor;
     queue.shares_first = problem_.keep == 0;
     queue.threads_per_processor = schedule::threads_per_processor<Function>();
-    queue.together =
+    queue.push_batch =
         on_gpu ? (Function::kMostFar + Lists::kLanes - 1) / Lists::kLanes : Function::kMostFar;
   }
 

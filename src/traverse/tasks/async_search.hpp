@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// BFS and SSSP as tasks (Atos, section IV): a task offers its vertex's distance to the neighbours,
-// and those that it improves become tasks. No level is waited for; what was offered too large a
-// distance is worked on again.
+// BFS and SSSP as tasks (Atos, section IV): a task relaxes the edges to its vertex's neighbours,
+// and those that it improves become tasks. No level is waited for; what was relaxed with too large
+// a distance is worked on again.
 //
 // Every rank keeps the best distance that it knows of every vertex: its own vertices' distances,
-// and of the others' what it has offered already, so that only an improvement crosses a link. An
-// offer betters the word at its vertex's owner, and is a task there if it did. Over links whose
+// and of the others' what it has sent already, so that only an improvement crosses a link. An
+// update lowers the word at its vertex's owner, and is a task there if it did. Over links whose
 // messages are gathered it is a task that the owner compares, and so it is from workers that keep
 // lists: what they wait for the front of their search waits for, and they send little.
 #pragma once
@@ -31,13 +31,13 @@ struct SearchFunction : SearchProblem<MetricType> {
   using Problem::best_of;
   using Problem::keep;
   using Problem::leap;
-  using Problem::offers_are_tasks;
   using Problem::out;
   using Problem::owner;
   using Problem::rank;
   using Problem::ranks;
   using Problem::source;
   using Problem::tally;
+  using Problem::updates_are_tasks;
 
   using KeptLists = SearchLists<Word, Lists>;
   using Kept = typename KeptLists::Kept;
@@ -132,7 +132,7 @@ struct SearchFunction : SearchProblem<MetricType> {
     if (worker.any(active)) work_on(worker, context, active, task, mine.begin, degree, leap_of);
     worker.sync();
     if constexpr (kKeeps) {
-      if (keep > 0) go_on(worker, context, leap_of);
+      if (keep > 0) drain(worker, context, leap_of);
     }
     if constexpr (kKeeps) push_far(worker, context, leap_of);
   }
@@ -175,7 +175,7 @@ struct SearchFunction : SearchProblem<MetricType> {
         const Vertex to = out.list(from.begin + k)[0];
         const Word word = Metric::extend(from.word, weights, from.begin + k, source);
         next = {to, owner(to) == rank ? kRootNode : 0, word};
-        has = Metric::is_less(word, better(best, to, word));
+        has = Metric::is_less(word, lower(best, to, word));
       }
       context.push(worker, has, owner(next.vertex), next, Metric::priority(next.word));
     }
@@ -240,7 +240,7 @@ struct SearchFunction : SearchProblem<MetricType> {
 
   /// An improved vertex: to the list of those kept where it is near, its list is short and there
   /// is room, else to those for queues.
-  WARREN_HD void hand_on(const Leap& leap_of, const Kept& next, EdgeOffset degree,
+  WARREN_HD void enqueue(const Leap& leap_of, const Kept& next, EdgeOffset degree,
                          Work& work) const {
     if (next.word < leap_of.limit && degree <= kKeptEdges && try_keep(leap_of, next, degree)) {
       ++work.kept;
@@ -265,8 +265,8 @@ struct SearchFunction : SearchProblem<MetricType> {
     return edges < Lists::kEdges ? edges : Lists::kEdges;
   }
 
-  /// Offers the lanes' tasks' words to their neighbours: lists that are long, in pieces, and any
-  /// where nothing is kept.
+  /// Relaxes the edges of the lanes' tasks: of lists that are long, in pieces, and of any where
+  /// nothing is kept.
   template <class W, class C>
   WARREN_HD void work_on(const W& worker, C& context, bool active, Task task, EdgeOffset first,
                          EdgeOffset degree, Leap& leap_of) const {
@@ -307,9 +307,9 @@ struct SearchFunction : SearchProblem<MetricType> {
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < kAhead; ++i) {
         if (base + i * worker.size() < total && Metric::is_less(next[i].word, now[i]) &&
-            Metric::is_less(next[i].word, better(best, next[i].vertex, next[i].word))) {
+            Metric::is_less(next[i].word, lower(best, next[i].vertex, next[i].word))) {
           if (kKeeps && kept_so_far(leap_of) < keep) {
-            hand_on(leap_of, next[i], find_list(next[i]), work);
+            enqueue(leap_of, next[i], find_list(next[i]), work);
           } else {
             put_far(leap_of, next[i]);
           }
@@ -337,10 +337,10 @@ struct SearchFunction : SearchProblem<MetricType> {
   }
 
   /// Rounds over the worker's own list: a lane has an edge, and what a round needs of the next
-  /// one's vertices is on its way while their words are bettered: an edge is a chain of two
+  /// one's vertices is on its way while their words are lowered: an edge is a chain of two
   /// accesses. Lanes wait for each other once a round.
   template <class W, class C>
-  WARREN_HD void go_on(const W& worker, C& context, Leap& leap_of) const {
+  WARREN_HD void drain(const W& worker, C& context, Leap& leap_of) const {
     const typename Metric::Weights weights(out);
     KeptLists& lists = in_scratch(leap_of);
     Work work;
@@ -375,17 +375,17 @@ struct SearchFunction : SearchProblem<MetricType> {
         EdgeOffset degree[Lists::kTogether] = {};
         WARREN_UNROLL
         for (std::uint32_t i = 0; i < Lists::kTogether; ++i) {
-          // A vertex that was bettered meanwhile is worked on by whoever did that.
+          // A vertex that was improved meanwhile is worked on by whoever did that.
           has[i] = has[i] && !Metric::is_less(now[i], mine[i].word);
           if (!has[i]) continue;
-          now[i] = better(best, next[i].vertex, next[i].word);
+          now[i] = lower(best, next[i].vertex, next[i].word);
           degree[i] = find_list(next[i]);
           ++work.edges;
         }
         WARREN_UNROLL
         for (std::uint32_t i = 0; i < Lists::kTogether; ++i) {
           if (has[i] && Metric::is_less(next[i].word, now[i]))
-            hand_on(leap_of, next[i], degree[i], work);
+            enqueue(leap_of, next[i], degree[i], work);
         }
       }
       worker.sync();
@@ -434,18 +434,18 @@ struct SearchFunction : SearchProblem<MetricType> {
     Far* const list = in_scratch(leap_of).far;
     std::uint32_t count = leap_of.far;
     leap_of.far = 0;
-    if (!kKeeps && ranks > 1) count = offer(worker, list, count);
+    if (!kKeeps && ranks > 1) count = relax_remote(worker, list, count);
     if (count == 0) return;
     push_list(worker, context, list, count);
     worker.sync();
   }
-  /// Offers to other ranks' vertices are made at the owner; those that better nothing there leave
-  /// the list. How many are left.
+  /// Other ranks' vertices are relaxed at the owner; updates that lower nothing there leave the
+  /// list. Returns how many are left.
   template <class W>
-  WARREN_GPU_NOINLINE WARREN_HD std::uint32_t offer(const W& worker, Far* list,
-                                                    std::uint32_t count) const {
+  WARREN_GPU_NOINLINE WARREN_HD std::uint32_t relax_remote(const W& worker, Far* list,
+                                                           std::uint32_t count) const {
     std::uint32_t left = 0;
-    // An offer is a way to another memory and back: several of a lane are under way.
+    // An update is a way to another memory and back: several of a lane are under way.
     for (std::uint32_t base = 0; base < count; base += kAhead * worker.size()) {
       Far far[kAhead] = {};
       bool stays[kAhead];
@@ -460,8 +460,8 @@ struct SearchFunction : SearchProblem<MetricType> {
       for (std::uint32_t i = 0; i < kAhead; ++i) {
         const int to = owner(far[i].vertex);
         before[i] = Metric::kUnreached;
-        if (stays[i] && to != rank && !offers_tasks_to(to))
-          before[i] = better(best_of[to], far[i].vertex, far[i].word);
+        if (stays[i] && to != rank && !sends_tasks_to(to))
+          before[i] = lower(best_of[to], far[i].vertex, far[i].word);
       }
       worker.sync();  // All have read what is written over now.
       WARREN_UNROLL
@@ -475,8 +475,8 @@ struct SearchFunction : SearchProblem<MetricType> {
     worker.sync();
     return left;
   }
-  [[nodiscard]] WARREN_HD bool offers_tasks_to(int to) const {
-    return kKeeps || (offers_are_tasks >> static_cast<std::uint32_t>(to) & 1u) != 0;
+  [[nodiscard]] WARREN_HD bool sends_tasks_to(int to) const {
+    return kKeeps || (updates_are_tasks >> static_cast<std::uint32_t>(to) & 1u) != 0;
   }
 
   template <class W, class C>
@@ -485,7 +485,7 @@ struct SearchFunction : SearchProblem<MetricType> {
     const auto item = [&](std::uint32_t i) -> typename C::Item {
       const Far far = list[i];
       const int to = owner(far.vertex);
-      const std::uint32_t node = to != rank && offers_tasks_to(to) ? 0 : kRootNode;
+      const std::uint32_t node = to != rank && sends_tasks_to(to) ? 0 : kRootNode;
       return {{far.vertex, node, far.word}, to, Metric::priority(far.word)};
     };
     if constexpr (kKeeps) {
@@ -499,20 +499,20 @@ struct SearchFunction : SearchProblem<MetricType> {
     }
   }
 
-  /// Other ranks better this one's words, too.
+  /// Other ranks lower this one's words, too.
   static constexpr exec::Scope kScope = exec::Scope::system;
   [[nodiscard]] WARREN_HD Word load_best(Vertex v) const {
     return exec::atomic_load<exec::Order::relaxed, kScope>(best[v]);
   }
   /// The word before.
-  [[nodiscard]] static WARREN_HD Word better(Word* words, Vertex v, Word word) {
+  [[nodiscard]] static WARREN_HD Word lower(Word* words, Vertex v, Word word) {
     return exec::atomic_min<exec::Order::relaxed, kScope>(words[v], word);
   }
 
   /// False for what is no better than what its vertex has.
   [[nodiscard]] WARREN_HD bool accept(Task& task) const {
     if (task.node != 0) return !Metric::is_less(load_best(task.vertex), task.word);
-    const Word old = better(best, task.vertex, task.word);
+    const Word old = lower(best, task.vertex, task.word);
     task.node = kRootNode;
     return Metric::is_less(task.word, old);
   }

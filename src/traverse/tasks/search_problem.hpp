@@ -11,7 +11,7 @@ namespace warren::traverse {
 template <class Word>
 struct SearchTask {
   Vertex vertex;
-  std::uint32_t node;  ///< 0: an offer, not yet compared with what the vertex has.
+  std::uint32_t node;  ///< 0: an update, not yet compared with what the vertex has.
   Word word;
 };
 
@@ -22,9 +22,9 @@ struct SearchProblem {
   using Word = typename Metric::Word;
 
   graph::CsrView out;
-  Word* best = nullptr;                ///< Of all vertices.
-  Word* best_of[kMaxRanks] = {};       ///< The same at each rank.
-  std::uint32_t offers_are_tasks = 0;  ///< A bit for each rank over a link that gathers.
+  Word* best = nullptr;                 ///< Of all vertices.
+  Word* best_of[kMaxRanks] = {};        ///< The same at each rank.
+  std::uint32_t updates_are_tasks = 0;  ///< A bit for each rank over a link that gathers.
   WorkTally* tally = nullptr;
   std::uint64_t cuts[kMaxRanks + 1] = {};
   Vertex source = 0;

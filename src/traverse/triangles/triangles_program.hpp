@@ -24,7 +24,7 @@ struct ForwardProgram {
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = 0;
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
 
   graph::CsrView lists;
   memory::GlobalView<std::uint32_t> degree;  ///< Replicated.
@@ -99,7 +99,7 @@ struct TrianglesProgram {
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = 0;
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
 
   /// Of all vertices, and one more: where a vertex' targets begin in the numbering of all ranks.
   const std::uint64_t* begin = nullptr;

@@ -17,7 +17,7 @@ struct Halve {
   static constexpr std::uint32_t kThreadsPerBlock = 256;
   static constexpr std::uint32_t kBlocksPerProcessor = 1;
   static constexpr std::uint32_t kScratchBytes = 0;
-  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr std::uint32_t kClusterBlocks = 1;
   int ranks;
 
   /// Each rank counts the tasks that it runs: a half of the number, over all.

@@ -4,8 +4,8 @@
 // thread has all of a row's columns.
 #pragma once
 
-#include "learn/attention/narrow/attention_first_lanes.hpp"
-#include "learn/attention/narrow/attention_first_tensor.hpp"
+#include "learn/attention/narrow/aggregate_first_lanes.hpp"
+#include "learn/attention/narrow/aggregate_first_tensor.hpp"
 
 namespace warren::learn::detail {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What attention before the product does with its parameters, on GPUs.
-#include "learn/attention/narrow/attention_first_logits.hpp"
-#include "learn/attention/narrow/attention_first_weights.hpp"
+#include "learn/attention/narrow/aggregate_first_logits.hpp"
+#include "learn/attention/narrow/aggregate_first_weights.hpp"
 
 namespace warren::learn::detail {
 template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const FirstLogits<float>&);

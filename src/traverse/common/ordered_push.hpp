@@ -13,14 +13,15 @@ namespace warren::traverse {
 
 /// A frontier of fewer vertices is worked off from its queue: their lists are few and long, or too
 /// few to be worth the order.
-inline constexpr std::uint64_t kSweepVertices = 1024;
+inline constexpr std::uint64_t kByAddressVertices = 1024;
 
 /// Calls f(worker, piece), every lane with a piece of its own, until all edges of the own vertices
 /// marked in `front` have been in one piece. The tasks are equal stretches of edges, so that a
 /// hub's list is many tasks. By all threads of a block.
 template <class Grid, class F>
-WARREN_HD void sweep_marked(Grid& grid, const graph::CsrView& out, const graph::EdgeChunks& chunks,
-                            const BitmapWord* front, F&& f) {
+WARREN_HD void for_marked_by_address(Grid& grid, const graph::CsrView& out,
+                                     const graph::EdgeChunks& chunks, const BitmapWord* front,
+                                     F&& f) {
   using WorkerType = typename Grid::Warp;
   grid.template for_each_claimed<exec::Warp>(
       chunks.count,

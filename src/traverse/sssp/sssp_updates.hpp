@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ranks of an SSSP tell each other: ids of vertices that were bettered. The owner reads
+// What the ranks of an SSSP tell each other: ids of vertices that were improved. The owner reads
 // the distance in the sender's words after the barrier, or beside the id, where the sender has put
 // it: words over a link are read one at a time, a list as a whole. `parity`: of the slot that
 // relaxed.
@@ -11,14 +11,14 @@
 
 namespace warren::traverse {
 
-/// Where a step's mail goes.
-struct SsspOutbox {
-  Vertex* list = nullptr;          ///< Mail for rank q from index cuts[q].
+/// Where a step's remote updates go.
+struct SsspSendBuffer {
+  Vertex* list = nullptr;          ///< Updates for rank q from index cuts[q].
   std::uint64_t* count = nullptr;  ///< [kMaxRanks], of the slot's parity.
   const std::uint64_t* cuts = nullptr;
   int ranks = 1;
 
-  /// Mails the lanes' vertices, where they have one, to their owners. The lanes reserve room
+  /// Sends the lanes' vertices, where they have one, to their owners. The lanes reserve room
   /// together, once for each owner.
   template <class W>
   WARREN_HD void put(const W& worker, bool has, Vertex to) const {
@@ -39,18 +39,18 @@ struct SsspOutbox {
   }
 };
 
-/// f(worker, vertex, distance) for what other ranks offer to this one, by whole warps, with
-/// kUnreached for nothing: the tasks are their mail, laid end to end. `is_beside`: distances are
+/// f(worker, vertex, distance) for what other ranks relax of this one, by whole warps, with
+/// kUnreached for nothing: the tasks are their updates, laid end to end. `is_beside`: distances are
 /// beside the ids.
 template <class Grid, class Program, class F>
-WARREN_HD void for_mail(Grid& grid, const Program& program, std::uint32_t parity, bool is_beside,
-                        F&& f) {
+WARREN_HD void for_updates(Grid& grid, const Program& program, std::uint32_t parity, bool is_beside,
+                           F&& f) {
   using WarpType = typename Grid::Warp;
   using Metric = typename Program::Metric;
   constexpr std::uint32_t kLanes = Grid::kWarpLanes;
   const auto tasks_of = [&](int p) -> std::uint64_t {
     if (p == program.rank) return 0;
-    return (program.mail_count(p, program.rank, parity) + kLanes - 1) / kLanes;
+    return (program.update_count(p, program.rank, parity) + kLanes - 1) / kLanes;
   };
   std::uint64_t tasks = 0;
   for (int p = 0; p < program.ranks; ++p) tasks += tasks_of(p);
@@ -61,70 +61,71 @@ WARREN_HD void for_mail(Grid& grid, const Program& program, std::uint32_t parity
       ++p;
     }
     const std::uint64_t index = task * kLanes + worker.lane();
-    const bool has = index < program.mail_count(p, program.rank, parity);
+    const bool has = index < program.update_count(p, program.rank, parity);
     Vertex to = 0;
     typename Metric::Word distance = Metric::kUnreached;
     if (has) {
-      to = program.outbox_of[p][program.cuts[program.rank] + index];
-      distance = is_beside ? program.offered_of[p][program.cuts[program.rank] + index]
+      to = program.send_buffer_of[p][program.cuts[program.rank] + index];
+      distance = is_beside ? program.sent_distances_of[p][program.cuts[program.rank] + index]
                            : program.distance_of[p][to];
     }
     f(worker, to, distance);
   });
 }
 
-/// Puts the distances of what is mailed beside the ids.
+/// Puts the distances of what is sent beside the ids.
 template <class Word>
-struct OfferMail {
-  const Vertex* mail;
+struct SendDistances {
+  const Vertex* updates;
   const Word* distance;
-  Word* offered;
+  Word* sent_distances;
 
   template <class W>
   WARREN_HD void operator()(const W&, std::uint64_t i) const {
-    offered[i] = distance[mail[i]];
+    sent_distances[i] = distance[updates[i]];
   }
 };
 
 /// Of ranks that need windows: ids and distances.
 template <class Program, class Show>
-void show_mail(const Program& program, std::uint32_t parity, Show&& show) {
-  const std::uint64_t* counts = program.outbox_count + std::uint64_t{parity} * kMaxRanks;
+void show_updates(const Program& program, std::uint32_t parity, Show&& show) {
+  const std::uint64_t* counts = program.update_counts + std::uint64_t{parity} * kMaxRanks;
   const auto ranks = static_cast<std::uint64_t>(program.ranks);
   const std::vector<std::uint64_t> count = show.read(counts, ranks);
   for (std::uint64_t q = 0; q < ranks; ++q) {
     if (static_cast<int>(q) == program.rank) continue;
-    const Vertex* mail = program.outbox + program.cuts[q];
-    auto* const offered = program.offered + program.cuts[q];
-    show.run(count[q], OfferMail<typename Program::Word>{mail, program.distance, offered});
+    const Vertex* updates = program.send_buffer + program.cuts[q];
+    auto* const sent_distances = program.sent_distances + program.cuts[q];
+    show.run(count[q],
+             SendDistances<typename Program::Word>{updates, program.distance, sent_distances});
     show(static_cast<int>(q), counts + q, sizeof *counts);
-    show(static_cast<int>(q), mail, count[q] * sizeof *mail);
-    show(static_cast<int>(q), offered, count[q] * sizeof *offered);
+    show(static_cast<int>(q), updates, count[q] * sizeof *updates);
+    show(static_cast<int>(q), sent_distances, count[q] * sizeof *sent_distances);
   }
 }
 
-/// Puts the distances of this rank's mail beside its ids, after the step that mailed: a vertex that
-/// was bettered twice has its last distance. What was mailed may be mailed again.
+/// Puts the distances of this rank's updates beside their ids, after the step that sent: a vertex
+/// that was improved twice has its last distance. What was sent may be sent again.
 template <class Grid, class Program>
 WARREN_HD void tell_distances(Grid& grid, const Program& program, std::uint32_t parity) {
   for (int q = 0; q < program.ranks; ++q) {
     grid.template for_each<exec::Thread>(
-        program.mail_count(program.rank, q, parity), [&](auto&, std::uint64_t i) {
-          const Vertex v = program.outbox[program.cuts[q] + i];
-          program.offered[program.cuts[q] + i] = program.distance[v];
-          exec::atomic_store(program.mailed[v / kWordBits], BitmapWord{0});
+        program.update_count(program.rank, q, parity), [&](auto&, std::uint64_t i) {
+          const Vertex v = program.send_buffer[program.cuts[q] + i];
+          program.sent_distances[program.cuts[q] + i] = program.distance[v];
+          exec::atomic_store(program.sent[v / kWordBits], BitmapWord{0});
         });
   }
 }
 
-/// The senders' part: what was mailed may be mailed again.
+/// The senders' part: what was sent may be sent again.
 template <class Grid, class Program>
-WARREN_HD void forget_mail(Grid& grid, const Program& program, std::uint32_t parity) {
+WARREN_HD void clear_sent(Grid& grid, const Program& program, std::uint32_t parity) {
   for (int q = 0; q < program.ranks; ++q) {
     grid.template for_each<exec::Thread>(
-        program.mail_count(program.rank, q, parity), [&](auto&, std::uint64_t i) {
-          const Vertex v = program.outbox[program.cuts[q] + i];
-          exec::atomic_store(program.mailed[v / kWordBits], BitmapWord{0});
+        program.update_count(program.rank, q, parity), [&](auto&, std::uint64_t i) {
+          const Vertex v = program.send_buffer[program.cuts[q] + i];
+          exec::atomic_store(program.sent[v / kWordBits], BitmapWord{0});
         });
   }
 }

@@ -8,7 +8,7 @@
 #include "warren/exec/staged_tiles.hpp"
 #include "warren/sparse/tile_rows.hpp"
 
-#include "learn/attention/narrow/attention_first_lanes.hpp"
+#include "learn/attention/narrow/aggregate_first_lanes.hpp"
 #include "learn/rows/weight_words.hpp"
 
 namespace warren::learn::detail {

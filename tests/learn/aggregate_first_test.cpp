@@ -10,8 +10,8 @@
 #include "warren/exec/cpu_block.hpp"
 #include "warren/memory/buffer.hpp"
 
-#include "learn/attention/narrow/attention_first_logits.hpp"
-#include "learn/attention/narrow/attention_first_walk.hpp"
+#include "learn/attention/narrow/aggregate_first_logits.hpp"
+#include "learn/attention/narrow/aggregate_first_walk.hpp"
 #include "support/size.hpp"
 
 namespace warren::learn::detail {
@@ -148,7 +148,7 @@ void check(const Problem& p, float rounding) {
   expect_near(found.partials, expected.partials, 2e-4f, "gradients");
 }
 
-TEST(AttentionFirstOnTensorCores, EqualsTheWalkOfOneLane) {
+TEST(AggregateFirstOnTensorCores, EqualsTheWalkOfOneLane) {
   check<Half, 2>({4, 4, true}, 1e-3f);
   check<BFloat16, 7>({4, 92, true}, 8e-3f);
   check<BFloat16, 4>({4, 60, true, 100}, 8e-3f);
@@ -215,7 +215,7 @@ void check_logits(const LogitsProblem& p) {
   expect_logits(together.l, together.r, expected.l, expected.r);
 }
 
-TEST(AttentionFirstLogits, AreInnerProducts) {
+TEST(AggregateFirstLogits, AreInnerProducts) {
   check_logits<float>({4, 100, 70, 70});
   check_logits<float>({1, 4, 3, 5});
   check_logits<float>({3, 128, 2, 3});
@@ -248,7 +248,7 @@ void check_logits_on_gpu(const LogitsProblem& p) {
   expect_logits(l.to_host(stream), r.to_host(stream), expected.l, expected.r);
 }
 
-TEST(AttentionFirstLogitsCuda, AreInnerProducts) {
+TEST(AggregateFirstLogitsCuda, AreInnerProducts) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
   for (const std::uint64_t heads : {1u, 3u, 4u, 5u, 8u}) {
     for (const std::uint64_t columns : {4u, 100u, 128u}) {

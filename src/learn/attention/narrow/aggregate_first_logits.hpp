@@ -3,7 +3,7 @@
 // stays in its registers, four columns a lane, while they pass.
 #pragma once
 
-#include "learn/attention/narrow/attention_first_lanes.hpp"
+#include "learn/attention/narrow/aggregate_first_lanes.hpp"
 
 namespace warren::learn::detail {
 

@@ -43,7 +43,7 @@ using exec::Order;
 using exec::Scope;
 
 /// Of one rank, on its device; written by that rank alone, but for `stop`.
-struct RankingBoard {
+struct SharedRanking {
   /// Runs of a chunk that may be ahead of what all chunks have had, over the team.
   static constexpr std::uint32_t kLead = 1;
   static constexpr std::uint32_t kSweeps = 4;  ///< Under way at once: at most kLead + 1.
@@ -130,21 +130,21 @@ struct RankingUnits {
 
   /// Of what one more synchronous iteration would change the ranks by, in L1; 2 where nothing is
   /// known.
-  template <class BoardOf>
-  [[nodiscard]] WARREN_HD double bound(int ranks, const BoardOf& board) const {
+  template <class SharedOf>
+  [[nodiscard]] WARREN_HD double bound(int ranks, const SharedOf& shared) const {
     std::uint64_t unseen = 0;
     std::uint64_t sum = 0;
     for (int p = 0; p < ranks; ++p) {
-      std::uint64_t seen = RankingBoard::kAll;
+      std::uint64_t seen = SharedRanking::kAll;
       for (int q = 0; q < ranks; ++q) {
-        const std::uint64_t by = read(board(q).seen[p]);
+        const std::uint64_t by = read(shared(q).seen[p]);
         seen = by < seen ? by : seen;
       }
       // What was seen was read first: it is no more than what has been told.
-      const std::uint64_t moved = read(board(p).moved);
+      const std::uint64_t moved = read(shared(p).moved);
       unseen += seen < moved ? moved - seen : 0;
-      unseen += read(board(p).left);
-      sum += read(board(p).sum);
+      unseen += read(shared(p).left);
+      sum += read(shared(p).sum);
     }
     const double s = amount(sum);
     if (!(s > 0.0)) return 2.0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention's walks before the product on GPUs.
-#include "learn/attention/narrow/attention_first_walk.hpp"
+#include "learn/attention/narrow/aggregate_first_walk.hpp"
 
 namespace warren::learn::detail {
 template void run_first<exec::Cuda>(const exec::Stream&, const FirstJob<float>&);

@@ -6,9 +6,9 @@
 #include "warren/learn/convolution.hpp"
 
 #include "learn/attention/gat/attention_kernels.hpp"
-#include "learn/attention/narrow/attention_first_logits.hpp"
-#include "learn/attention/narrow/attention_first_walk.hpp"
-#include "learn/attention/narrow/attention_first_weights.hpp"
+#include "learn/attention/narrow/aggregate_first_logits.hpp"
+#include "learn/attention/narrow/aggregate_first_walk.hpp"
+#include "learn/attention/narrow/aggregate_first_weights.hpp"
 #include "learn/layers/convolution_parts.hpp"
 #include "learn/layers/edge_dropout.hpp"
 

@@ -2,7 +2,7 @@
 // Attention over narrow rows x of 16-bit numbers on a GPU's tensor cores.
 #pragma once
 
-#include "learn/attention/narrow/attention_first_rounds.hpp"
+#include "learn/attention/narrow/aggregate_first_rounds.hpp"
 
 namespace warren::learn::detail {
 
