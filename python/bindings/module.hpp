@@ -62,6 +62,9 @@ class Unlocked {
   PyThreadState* state_;
 };
 
+/// Throws Error in a process that was forked off one whose threads worked for warren.
+void check_not_forked();
+
 /// Whether a call has run: the library may have threads.
 [[nodiscard]] bool is_in_use() noexcept;
 

@@ -239,6 +239,32 @@ def test_a_fork_after_use_is_refused():
     assert (status, out, err) == (0, "3\n", "")
 
 
+POOL = """
+    import multiprocessing, pickle, sys, warnings, warren
+    warnings.simplefilter("ignore", DeprecationWarning)
+    graph = warren.from_edges([0, 1], [1, 2])
+    graph.bfs(0)
+    def by_global(v):
+        return graph.bfs(v).reached
+    def by_argument(g):
+        return g.bfs(0).reached
+    def handed_on(g):
+        return g
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        for work, arguments in ((by_global, [0, 1]), (by_argument, [graph, graph]), (graph.bfs, [0, 1])):
+            try:
+                pool.map(work, arguments)
+            except warren.Error as error:
+                assert isinstance(error, RuntimeError) and "forked" in str(error) and "spawn" in str(error), error
+                print("refused")
+        print([g.bfs(0).reached for g in pool.map(handed_on, [graph, graph])])
+"""
+
+
+def test_a_pool_of_forked_processes_is_refused_at_once():
+    assert run(POOL) == (0, "refused\nrefused\nrefused\n[3, 3]\n", "")
+
+
 def test_a_fork_before_use_works():
     status, out, err = run("""
         import multiprocessing, warren

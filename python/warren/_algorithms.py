@@ -157,7 +157,7 @@ def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-6, max_i
     check_graph(graph)
     numbers = real_number("damping", damping, "0 or more, and less than 1"), real_number("tolerance", tolerance, "0 or more")
     iterations = min(whole_number("max_iterations", max_iterations, 0, "a number of 0 or more"), 2**32 - 1)
-    run = run_of("sync" if mode == "auto" else mode, _placed(graph, edges), device, devices, session, memory_bytes(host_memory), verify)
+    run = run_of("sync" if isinstance(mode, str) and mode == "auto" else mode, _placed(graph, edges), device, devices, session, memory_bytes(host_memory), verify)
     anew, left, start = _shares(graph, "personalization", personalization), _shares(graph, "dangling", dangling), _shares(graph, "nstart", nstart)
     return PageRankResult(graph, *_core.pagerank(graph._core, *numbers, iterations, anew, flag("weighted", weighted), left, start, run))
 

@@ -206,7 +206,7 @@ def path_text(name: str, path: Any, expected: str) -> str:
 
 def memory_bytes(host_memory: SupportsIndex | None) -> int:
     """As the core takes it: 0 for None. Raises ValueError for what is no number of bytes."""
-    return 0 if host_memory is None else whole_number("host_memory", host_memory, 1, "None, or a number of bytes")
+    return 0 if host_memory is None else bounded_number("host_memory", host_memory, 1, 2**63, "None, or a number of bytes, 1 to 2**63")
 
 
 def flag(name: str, value: Any) -> bool:
@@ -237,9 +237,9 @@ def seed_number(seed: SupportsIndex) -> int:
     return number
 
 
-def bounded_number(name: str, value: Any, least: int, most: int) -> int:
+def bounded_number(name: str, value: Any, least: int, most: int, expected: str | None = None) -> int:
     """`value` as an integer. Raises ValueError where it is none from `least` to `most`."""
-    expected = f"a number from {least} to {most}"
+    expected = expected or f"a number from {least} to {most}"
     number = whole_number(name, value, least, expected)
     if number > most:
         raise ValueError(f"{name}: got {number}, expected {expected}")

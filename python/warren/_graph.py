@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core
-from ._arrays import as_numpy, path_text, seed_number, type_name, whole_number
+from ._arrays import MAX_VERTICES, as_numpy, bounded_number, path_text, seed_number, type_name
 from ._errors import VertexError
 from ._libraries import check_library
 
@@ -45,8 +45,17 @@ class Graph:
         self._by_name: dict[Hashable, int] | None = None  # Of a graph that was pickled.
         self._arrays = arrays
         self._is_rounded = False  # Whether float32 holds other weights than were given.
-        self.num_vertices: int = core.vertices
-        self.num_edges: int = core.edges  # Directed ones: an undirected edge is two.
+        self._num_vertices: int = core.vertices
+        self._num_edges: int = core.edges
+
+    @property
+    def num_vertices(self) -> int:
+        return self._num_vertices
+
+    @property
+    def num_edges(self) -> int:
+        """Directed ones: an undirected edge is two."""
+        return self._num_edges
 
     @property
     def is_symmetric(self) -> bool:
@@ -164,7 +173,7 @@ class Graph:
 
         As calls take them: an array of numbers or of the file's ids, or a list of NetworkX's nodes. Raises ValueError where there are fewer.
         """
-        vertices = _core.random_sources(self._core, whole_number("count", count, 1, "a number of 1 or more"), seed_number(seed))
+        vertices = _core.random_sources(self._core, bounded_number("count", count, 1, MAX_VERTICES, "a number of vertices, 1 or more"), seed_number(seed))
         if self._has_nodes():
             return self.labels(vertices)
         ids = self._original()
@@ -371,6 +380,8 @@ def _restored(offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray | No
     """A graph that was pickled."""
     from ._build import from_csr
 
+    if _core.is_forked():
+        return _ForkedGraph(offsets, targets, weights, names, has_nodes, ids, arrays, is_rounded)
     graph = Graph(from_csr(offsets, targets, weights, keep_duplicates=True, copy=False)._core, names, arrays)
     if names is not None:
         index = {name: v for v, name in reversed(list(enumerate(names)))}  # The first of equal names.
@@ -378,6 +389,30 @@ def _restored(offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray | No
     graph._ids = None if ids is None or has_nodes else _Ids(ids)
     graph._is_rounded = is_rounded
     return graph
+
+
+class _ForkedGraph(Graph):
+    """A graph that was unpickled in a process which was forked off one that used warren: it may be handed on, and says at its first use why it has none.
+
+    A multiprocessing.Pool whose workers fail while they unpickle a task waits for ever.
+    """
+
+    def __init__(self, *kept: Any):
+        self._kept = kept
+        self._num_vertices, self._num_edges = len(kept[0]) - 1, len(kept[1])
+        self._labels = self._index = self._ids = self._by_name = None
+        self._arrays, self._is_rounded = kept[6], kept[7]
+
+    @property
+    def _core(self) -> _core.Graph:  # type: ignore[override]
+        _core.check_not_forked()
+        raise AssertionError("not forked")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, self._kept
+
+    def __repr__(self) -> str:
+        return f"<warren.Graph {self.num_vertices} vertices, {self.num_edges} edges, in a process that was forked>"
 
 
 class _Ids:

@@ -11,6 +11,7 @@ from . import _core
 from ._arrays import flag, seed_number, times_array, whole_number
 from ._graph import Graph, check_graph, is_one, vertex_array
 from ._libraries import check_library, library_of, to_library
+from ._pickling import NotPickled
 from ._results import run_info
 from ._session import Session, run_of
 from ._train import fanouts as hops_of
@@ -81,7 +82,7 @@ class SampledBatches(Sequence[Sample]):
     def array(self, name: str, hop: int = 0, library: str | None = None) -> Any:
         """"vertices", "trees", or of a hop "offsets", "targets", "edge_ids", as an array of `library` ("numpy", "torch", "cupy", "jax"; None: as they are told)."""
         columns = ("offsets", "targets", "edge_ids")
-        if name not in ("vertices", "trees", *columns):
+        if not isinstance(name, str) or name not in ("vertices", "trees", *columns):
             raise ValueError(f"name: got {name!r}, expected one of 'vertices', 'trees', 'offsets', 'targets', 'edge_ids'")
         values = {"vertices": self._vertices, "trees": self._trees}.get(name)
         if values is None:
@@ -89,6 +90,12 @@ class SampledBatches(Sequence[Sample]):
         if library is None and self._library is not None:
             return to_library(values, self._library, self._gpu)
         return to_library(values, self._graph.arrays if library is None else check_library("library", library))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled with its arrays, in host memory, and its graph."""
+        layers = [tuple(to_library(values, "numpy") for values in layer) for layer in self._layers]
+        return {**self.__dict__, "_vertices": to_library(self._vertices, "numpy"), "_trees": to_library(self._trees, "numpy"), "_layers": layers,
+                "_library": None, "_gpu": None, "_told": {}}
 
     def _array(self, name: str, hop: int = 0) -> Any:
         key = (name, hop)
@@ -140,11 +147,13 @@ class SampledBatches(Sequence[Sample]):
         return f"<warren.SampledBatches {len(self)} batches, {self.info['sampled_edges']} edges>"
 
 
-class EdgeTimes:
+class EdgeTimes(NotPickled):
     """Times of a graph's edges, for calls that sample by time: lists of edges are sorted by the first call, and later ones with the same options and as many seeds use them.
 
     times: integers of 64 bits, one for each edge, in the order of to_edges(). Raises ValueError for what are none.
     """
+
+    _kept_by = "keep the array of times, and make another one of it"
 
     def __init__(self, times: Any):
         self._core = _core.EdgeTimes(times_array("times", times, "one for each edge"))
@@ -266,7 +275,7 @@ def sample_batches(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15,
     flight = whole_number("in_flight", in_flight, 0, "a number of batches, or 0 to choose")
     most = 2**32 - 1
     choices = _choices(chosen.size, replace, weighted, disjoint, once, labor, layer_dependency, edge_times, seed_times, temporal_strategy)
-    if own and edge_times is not None and not isinstance(edge_times, EdgeTimes):
+    if flag("own", own) and edge_times is not None and not isinstance(edge_times, EdgeTimes):
         raise ValueError("edge_times: got an array with own, expected a warren.EdgeTimes: what the processes made together is found again by it")
     found = _core.sample_batches(graph._core, chosen, hops, size if own else min(size, chosen.size), choices, flag("edge_ids", edge_ids),
                                  seed_number(seed), _batch_number(batch), min(flight, most), flag("own", own), run)

@@ -43,6 +43,10 @@ class RandomWalks:
     def info(self) -> dict[str, Any]:
         return {**run_info("random_walks", self._graph, self._ran), "walks": self._shape[0], "steps": self._shape[1] - 1}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled with its walks, in host memory, and its graph."""
+        return {**self.__dict__, "_walks": to_library(self._walks, "numpy"), "_told": None}
+
     def __len__(self) -> int:
         return self._shape[0]
 

@@ -9,6 +9,7 @@
 #include "warren/api/session.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/dataset/folders.hpp"
+#include "warren/graph/generated_size.hpp"
 #include "warren/graph/io.hpp"
 #include "warren/graph/transform.hpp"
 
@@ -111,6 +112,10 @@ Graph read_place(const GraphPlace& place, const std::string& name, const ReadOpt
     return Graph(std::make_shared<GraphState>(std::move(by_rows), std::move(facts)));
   }
   const HostMemoryLimit limit(options.host_memory);
+  if (place.generator)
+    graph::check_host_memory(
+        *place.generator, build, uniform.has_value(), name,
+        options.host_memory == 0 ? "use a host with more memory" : "raise --host-memory");
   const Session session = session_of(options.session);
   graph::Graph graph;
   const auto load = [&](exec::ThreadPool& pool) {
