@@ -35,6 +35,7 @@ void bind_traverse(nb::module_& module);
 void bind_multiply(nb::module_& module);
 void bind_partition(nb::module_& module);
 void bind_processes(nb::module_& module);
+void bind_progress(nb::module_& module);
 void bind_rows(nb::module_& module);
 void bind_sample(nb::module_& module);
 void bind_table(nb::module_& module);

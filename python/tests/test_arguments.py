@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every argument of every function, given what it is not: a ValueError (or IndexError of places) that begins with the argument's name, says what it got, and
 speaks Python's words; never a TypeError from within."""
+import ast
 import inspect
 import math
 import re
@@ -8,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 import warren
 
@@ -94,3 +96,28 @@ def test_odd_values_are_told_by_the_arguments_name(call, name, tmp_path, monkeyp
             pass
         except Exception as error:
             raise AssertionError(f"{call}({name}={value!r}) raised {type(error).__name__}: {error}") from error
+
+
+# Of calls that Python does not have, and what no argument of Python's reaches.
+COMMAND_LINE_ONLY = re.compile(r"src/api/(measure|report/|program_|train_report)|src/dataset/download|train_fields|stamp/")
+NOT_REACHED = {"cache", "device-memory", "no-peer"}
+
+
+def test_options_in_the_librarys_messages_are_arguments_here():
+    """The library's messages name options as the command line does, and Python's errors have them without dashes: there must be an argument of that name."""
+    arguments = set()
+    for path in (ROOT / "python/warren").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                arguments |= {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
+    looked_at = 0
+    for path in sorted((*(ROOT / "src").rglob("*.[ch]pp"), *(ROOT / "internal").rglob("*.hpp"))):
+        if COMMAND_LINE_ONLY.search(path.as_posix()):
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            for literal in re.findall(r'"(?:[^"\\]|\\.)*"', line.split("//")[0]):
+                spoken = re.sub(r"'warren [^']*('|$)|docker run \S+|srun \S+", "", literal)
+                for option in re.findall(r"(?<![\w-])--([a-z][a-z-]+)", spoken):
+                    looked_at += 1
+                    assert option.replace("-", "_") in arguments or option in NOT_REACHED, f"{path.relative_to(ROOT)}:{number}: {literal}"
+    assert looked_at > 100

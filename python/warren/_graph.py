@@ -13,6 +13,7 @@ from . import _core
 from ._arrays import MAX_VERTICES, as_numpy, bounded_number, path_text, seed_number, type_name
 from ._errors import VertexError
 from ._libraries import check_library
+from ._progress import AskedProgress
 
 if TYPE_CHECKING:
     import networkx
@@ -259,19 +260,20 @@ class Graph:
 
     def bfs(self, source: Any, depth_limit: int | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto",
             session: Session | None = None, *, targets: Any = None, nearest: bool = False, deterministic: bool = False,
-            host_memory: int | None = None, verify: bool = False) -> BfsResult:
+            host_memory: int | None = None, verify: bool = False, progress: AskedProgress = None) -> BfsResult:
         """As warren.bfs(self, ...)."""
         from ._algorithms import bfs
 
         return bfs(self, source, depth_limit, device, devices, mode, edges, session, targets=targets, nearest=nearest, deterministic=deterministic,
-                   host_memory=host_memory, verify=verify)
+                   host_memory=host_memory, verify=verify, progress=progress)
 
     def sssp(self, source: Any, delta: float | None = None, cutoff: float | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto",
-             edges: str = "auto", session: Session | None = None, *, targets: Any = None, nearest: bool = False, verify: bool = False) -> SsspResult:
+             edges: str = "auto", session: Session | None = None, *, targets: Any = None, nearest: bool = False, verify: bool = False,
+             progress: AskedProgress = None) -> SsspResult:
         """As warren.sssp(self, ...)."""
         from ._algorithms import sssp
 
-        return sssp(self, source, delta, cutoff, device, devices, mode, edges, session, targets=targets, nearest=nearest, verify=verify)
+        return sssp(self, source, delta, cutoff, device, devices, mode, edges, session, targets=targets, nearest=nearest, verify=verify, progress=progress)
 
     def connected_components(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,
                              form: str = "auto", host_memory: int | None = None, verify: bool = False) -> ComponentsResult:
@@ -282,19 +284,19 @@ class Graph:
 
     def pagerank(self, damping: float = 0.85, tolerance: float = 1e-6, max_iterations: int = 100, personalization: Any = None, weighted: bool = False,
                  device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto", session: Session | None = None, *,
-                 host_memory: int | None = None, dangling: Any = None, nstart: Any = None, verify: bool = False) -> PageRankResult:
+                 host_memory: int | None = None, dangling: Any = None, nstart: Any = None, verify: bool = False, progress: AskedProgress = None) -> PageRankResult:
         """As warren.pagerank(self, ...)."""
         from ._algorithms import pagerank
 
         return pagerank(self, damping, tolerance, max_iterations, personalization, weighted, device, devices, mode, edges, session, host_memory=host_memory,
-                        dangling=dangling, nstart=nstart, verify=verify)
+                        dangling=dangling, nstart=nstart, verify=verify, progress=progress)
 
     def betweenness(self, sources: Any = None, normalized: bool = True, seed: int | None = None, device: str = "auto", devices: int | str = "auto", edges: str = "auto",
-                    session: Session | None = None, *, verify: bool = False) -> BetweennessResult:
+                    session: Session | None = None, *, verify: bool = False, progress: AskedProgress = None) -> BetweennessResult:
         """As warren.betweenness(self, ...)."""
         from ._algorithms import betweenness
 
-        return betweenness(self, sources, normalized, seed, device, devices, edges, session, verify=verify)
+        return betweenness(self, sources, normalized, seed, device, devices, edges, session, verify=verify, progress=progress)
 
     def core_number(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,
                     verify: bool = False) -> CoreNumberResult:
@@ -327,21 +329,22 @@ class Graph:
                       layer_dependency=layer_dependency, edge_times=edge_times, seed_times=seed_times, temporal_strategy=temporal_strategy)
 
     def random_walks(self, starts: Any, length: int = 80, weighted: bool = False, p: float = 1.0, q: float = 1.0, seed: int = 1, batch: int = 0, device: str = "auto",
-                     devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> RandomWalks:
+                     devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, progress: AskedProgress = None) -> RandomWalks:
         """As warren.random_walks(self, ...)."""
         from ._walks import random_walks
 
-        return random_walks(self, starts, length, weighted, p, q, seed, batch, device, devices, edges, session)
+        return random_walks(self, starts, length, weighted, p, q, seed, batch, device, devices, edges, session, progress=progress)
 
     def sample_batches(self, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), batch_size: int = 1024, replace: bool = False, weighted: bool = False,
                        disjoint: bool = False, edge_ids: bool = False, seed: int = 1, batch: int = 0, in_flight: int = 0, device: str = "auto",
                        devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, once: bool = False, labor: bool = False, layer_dependency: bool = False,
-                       edge_times: Any = None, seed_times: Any = None, temporal_strategy: str = "uniform") -> SampledBatches:
+                       edge_times: Any = None, seed_times: Any = None, temporal_strategy: str = "uniform", progress: AskedProgress = None) -> SampledBatches:
         """As warren.sample_batches(self, ...)."""
         from ._sample import sample_batches
 
         return sample_batches(self, seeds, fanouts, batch_size, replace, weighted, disjoint, edge_ids, seed, batch, in_flight, device, devices, edges, session, once=once,
-                              labor=labor, layer_dependency=layer_dependency, edge_times=edge_times, seed_times=seed_times, temporal_strategy=temporal_strategy)
+                              labor=labor, layer_dependency=layer_dependency, edge_times=edge_times, seed_times=seed_times, temporal_strategy=temporal_strategy,
+                              progress=progress)
 
     def sddmm(self, X: Any, Y: Any, weighted: bool = True, device: str = "auto", devices: int | str = "auto", session: Session | None = None,
               return_info: bool = False) -> Any:

@@ -12,6 +12,7 @@ from ._arrays import flag, seed_number, times_array, whole_number
 from ._graph import Graph, check_graph, is_one, vertex_array
 from ._libraries import check_library, library_of, to_library
 from ._pickling import NotPickled
+from ._progress import AskedProgress, Telling
 from ._results import run_info
 from ._session import Session, run_of
 from ._train import fanouts as hops_of
@@ -256,7 +257,8 @@ def sample(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5),
 def sample_batches(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), batch_size: int = 1024, replace: bool = False, weighted: bool = False,
                    disjoint: bool = False, edge_ids: bool = False, seed: int = 1, batch: int = 0, in_flight: int = 0, device: str = "auto",
                    devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, once: bool = False, own: bool = False,
-                   labor: bool = False, layer_dependency: bool = False, edge_times: Any = None, seed_times: Any = None, temporal_strategy: str = "uniform") -> SampledBatches:
+                   labor: bool = False, layer_dependency: bool = False, edge_times: Any = None, seed_times: Any = None, temporal_strategy: str = "uniform",
+                   progress: AskedProgress = None) -> SampledBatches:
     """Samples of many batches by one call, each as sample() gives it, in arrays that stay on the device.
 
     seeds: a list or an array of vertices, on a GPU too, batch after batch; batch_size seeds make a batch, the last one has the rest. edge_ids: tell the edges' places in the
@@ -264,6 +266,8 @@ def sample_batches(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15,
     alone. devices: batches are shared out among them, and the arrays are on the first. The rest, determinism too, as of sample().
     own: after join_processes(), each process gives seeds of its own and gets their samples alone, on its device, at a time of its own; the first call with the
     same options all processes make together, and draws differ from process to process. edge_times are then an EdgeTimes.
+    progress: a function that is called about twenty times a second, in the thread that calls, and once at the end, with a dict: "unit" ("batches"), "done" and
+    "total", how many of them. What it raises ends the call. True: a bar by tqdm, where that is installed.
     Raises as sample(), and ValueError for a batch_size of 0, and for own where several devices have one process.
     """
     check_graph(graph)
@@ -277,7 +281,8 @@ def sample_batches(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15,
     choices = _choices(chosen.size, replace, weighted, disjoint, once, labor, layer_dependency, edge_times, seed_times, temporal_strategy)
     if flag("own", own) and edge_times is not None and not isinstance(edge_times, EdgeTimes):
         raise ValueError("edge_times: got an array with own, expected a warren.EdgeTimes: what the processes made together is found again by it")
-    found = _core.sample_batches(graph._core, chosen, hops, size if own else min(size, chosen.size), choices, flag("edge_ids", edge_ids),
-                                 seed_number(seed), _batch_number(batch), min(flight, most), flag("own", own), run)
+    with Telling(progress):
+        found = _core.sample_batches(graph._core, chosen, hops, min(size, 2**63) if own else min(size, chosen.size), choices, flag("edge_ids", edge_ids),
+                                     seed_number(seed), _batch_number(batch), min(flight, most), flag("own", own), run)
     counts = [min(size, chosen.size - at) for at in range(0, chosen.size, size)]
     return SampledBatches(graph, counts, found, None if on_gpu is None else library_of(seeds), None if on_gpu is None else on_gpu.gpu)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import as_numpy, flag, type_name, whole_number
+from ._arrays import as_numpy, flag, refuse_objects, type_name, whole_number
 from ._libraries import library_of, to_library
 from ._pickling import NotPickled
 from ._session import Session, choice, run_of
@@ -181,6 +181,8 @@ def _row_numbers(name: str, values: Any) -> tuple[np.ndarray, tuple[int, ...]]:
     array = as_numpy(name, values)
     if array.size == 0 and array.dtype.kind == "f":
         array = array.astype(np.int64)  # An empty list has no integers to show.
+    if array.dtype == object:
+        refuse_objects(name, array.reshape(-1), "numbers of rows")
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name}: got elements of type {array.dtype}, expected integers")
     if array.dtype == np.uint64 and array.size > 0 and int(array.max()) >= 2**63:

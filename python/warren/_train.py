@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +17,13 @@ from ._arrays import as_numpy, bounded_number, flag, path_text, real_number, see
 from ._build import _place
 from ._dataset import Dataset, of_core, read_dataset
 from ._pickling import NotPickled
+from ._progress import AskedProgress, Progress, check_progress, new_bar
 from ._pyg_layers import from_pyg, to_pyg
 from ._results import Result
 from ._session import Session, choice, run_of
 
 if TYPE_CHECKING:
     import pandas
-
-Progress = Callable[[dict[str, Any]], object]
 
 MODEL_FILE = "model.safetensors"
 MODELS = {"gcn": 0, "sage": 1, "gat": 2, "gatv2": 3, "gin": 4}
@@ -255,7 +254,7 @@ def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: s
           method: str = "ranges", reorder: str = "none", seed: int = 1, checkpoint: str | os.PathLike[str] | None = None,
           checkpoint_every: int = 20, checkpoint_batches: int = 0, resume: bool = False, overwrite: bool = False, allow_changes: bool = False,
           features: int | None = None, classes: int | None = None, labels: str = "auto", symmetrize: bool = False, drop_self_loops: bool = False,
-          weights: str | None = None, progress: bool | Progress | None = None, device: str = "auto", devices: int | str = "auto",
+          weights: str | None = None, progress: AskedProgress = None, device: str = "auto", devices: int | str = "auto",
           session: Session | None = None) -> TrainResult:
     """Trains a graph neural network on the dataset's training vertices, with softmax cross-entropy, or sigmoid cross-entropy where a vertex has any number
     of labels. The best epoch is that of the highest validation accuracy, of the lowest validation loss among equals.
@@ -426,28 +425,14 @@ def _only_by_name(given: dict[str, Any]) -> None:
 class _Bar:
     """What is called after each epoch: the user's function, a bar of tqdm's, or None."""
 
-    def __init__(self, progress: bool | Progress | None, epochs: int):
-        self._bar: Any = None
-        self._seen: Progress | None = None
-        if callable(progress):
-            self._seen = progress
-        elif progress is not None and not isinstance(progress, bool):
-            raise ValueError(f"progress: got {progress!r}, expected a function of an epoch's dict, True, False or None")
-        elif progress:
-            self._make_bar(epochs)
+    def __init__(self, progress: AskedProgress, epochs: int):
+        check_progress(progress, "a function of an epoch's dict")
+        self._bar = new_bar(epochs, "epoch") if progress is True else None
+        self._seen: Progress | None = progress if callable(progress) else None if self._bar is None else self._show
 
-    def _make_bar(self, epochs: int) -> None:
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            return
-        self._bar = tqdm(total=epochs, unit="epoch")
-
-        def show(epoch: dict[str, Any]) -> None:
-            self._bar.update(epoch["epoch"] - self._bar.n)
-            self._bar.set_postfix(loss=f"{epoch['loss']:.4f}", validation=f"{epoch['validation_accuracy']:.4f}")
-
-        self._seen = show
+    def _show(self, epoch: dict[str, Any]) -> None:
+        self._bar.update(epoch["epoch"] - self._bar.n)
+        self._bar.set_postfix(loss=f"{epoch['loss']:.4f}", validation=f"{epoch['validation_accuracy']:.4f}")
 
     def __enter__(self) -> Progress | None:
         return self._seen

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "warren/api/sample.hpp"
+#include "warren/core/progress.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/team/processes.hpp"
 
@@ -147,6 +148,7 @@ void sample_share(const team::Team& team, KeptSampler& kept, const SampleBatches
                   const Vertex* seeds, const std::int64_t* times, std::uint64_t all,
                   std::uint64_t first, std::uint64_t end, std::uint64_t number, Sampled& mine) {
   const std::uint64_t each = std::min<std::uint64_t>(options.batch_size, seeds_of(options));
+  expect_progress("batches", end - first);
   for (std::uint64_t b = first; b < end; b += kept.key.in_flight) {
     team.check();
     const std::uint64_t begin = (b - first) * each;
@@ -155,6 +157,7 @@ void sample_share(const team::Team& team, KeptSampler& kept, const SampleBatches
                      times == nullptr ? nullptr : times + begin);
     auto counts = kept.sampler.counts(kept.stream);
     const double done = static_cast<double>(b - first) + static_cast<double>(counts.size());
+    advance_progress(counts.size());
     add_flight(kept, std::move(counts), static_cast<double>(end - first) / done, mine);
   }
   kept.stream.synchronize();

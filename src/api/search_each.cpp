@@ -12,6 +12,7 @@
 
 #include "api/array_memory.hpp"
 #include "api/call.hpp"
+#include "api/progress.hpp"
 
 namespace warren {
 namespace {
@@ -53,6 +54,11 @@ void check_each(const Graph& graph, std::span<const Vertex> sources, const Optio
   for (const Vertex source : sources) api::check_vertex(graph, source, "sources");
 }
 
+void tell_one_more(ProgressCount& count) {
+  count.advance(1);
+  api::tell_progress(count);
+}
+
 }  // namespace
 
 BfsSearches bfs_from_each(const Graph& graph, std::span<const Vertex> sources, BfsOptions options) {
@@ -60,11 +66,14 @@ BfsSearches bfs_from_each(const Graph& graph, std::span<const Vertex> sources, B
   BfsSearches found;
   SharedRows<Vertex> depth(sources.size(), graph.vertices()),
       parent(sources.size(), graph.vertices());
+  ProgressCount count;
+  count.expect("sources", sources.size());
   for (std::size_t s = 0; s < sources.size(); ++s) {
     options.source = sources[s];
     BfsResult& result = found.each.emplace_back(bfs(graph, options));
     depth.take(s, result.depth);
     parent.take(s, result.parent);
+    tell_one_more(count);
   }
   found.depth = depth.all();
   found.parent = parent.all();
@@ -81,6 +90,8 @@ SsspSearches sssp_from_each(const Graph& graph, std::span<const Vertex> sources,
     if (!rows) rows.emplace(sources.size(), graph.vertices());
     rows->take(s, array);
   };
+  ProgressCount count;
+  count.expect("sources", sources.size());
   for (std::size_t s = 0; s < sources.size(); ++s) {
     options.source = sources[s];
     SsspResult& result = found.each.emplace_back(sssp(graph, options));
@@ -88,6 +99,7 @@ SsspSearches sssp_from_each(const Graph& graph, std::span<const Vertex> sources,
       take(distance, s, result.distance);
     else
       take(real_distance, s, result.real_distance);
+    tell_one_more(count);
   }
   if (distance) found.distance = distance->all();
   if (real_distance) found.real_distance = real_distance->all();

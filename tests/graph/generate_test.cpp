@@ -167,7 +167,7 @@ TEST(GenerateText, SaysWhatWouldBeRight) {
 TEST(GeneratedSize, IsThatOfTheGraphThatIsBuilt) {
   exec::ThreadPool pool(2);
   for (const char* text : {"kron:14", "kron:11,200", "kron:13,1", "urand:14", "urand:10,700",
-                           "grid:300x70", "grid:1x1", "community:20000,8", "community:4000,300"}) {
+                           "grid:300x70", "grid:1x1", "community:40000,8", "community:40000,40"}) {
     const GeneratorSpec spec = spec_of(text);
     for (const bool symmetrize : {false, true}) {
       for (const bool drop : {false, true}) {
@@ -187,8 +187,9 @@ TEST(GeneratedSize, IsThatOfTheGraphThatIsBuilt) {
           EXPECT_LE(expected, 1.01 * edges);
           EXPECT_GE(expected, (is_bound ? 0.8 : 0.99) * edges);
           EXPECT_LE(least_bytes(spec, options, false), held);
-          EXPECT_GE(static_cast<double>(least_bytes(spec, options, false)),
-                    (is_bound ? 0.6 : 0.7) * static_cast<double>(held));
+          // Besides there are 64 KiB a thread, and where many edges are duplicates a band of them.
+          EXPECT_GE(static_cast<double>(least_bytes(spec, options, false)) + (2 << 16),
+                    0.5 * static_cast<double>(held));
         }
       }
     }
