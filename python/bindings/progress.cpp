@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include <nanobind/stl/string.h>
+
 #include "module.hpp"
 
 namespace warren::python {
