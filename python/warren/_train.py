@@ -427,7 +427,7 @@ class _Bar:
 
     def __init__(self, progress: AskedProgress, epochs: int):
         check_progress(progress, "a function of an epoch's dict")
-        self._bar = new_bar(epochs, "epoch") if progress is True else None
+        self._bar: Any = new_bar(epochs, "epoch") if progress is True else None
         self._seen: Progress | None = progress if callable(progress) else None if self._bar is None else self._show
 
     def _show(self, epoch: dict[str, Any]) -> None:

@@ -112,10 +112,6 @@ Graph read_place(const GraphPlace& place, const std::string& name, const ReadOpt
     return Graph(std::make_shared<GraphState>(std::move(by_rows), std::move(facts)));
   }
   const HostMemoryLimit limit(options.host_memory);
-  if (place.generator)
-    graph::check_host_memory(
-        *place.generator, build, uniform.has_value(), name,
-        options.host_memory == 0 ? "use a host with more memory" : "raise --host-memory");
   const Session session = session_of(options.session);
   graph::Graph graph;
   const auto load = [&](exec::ThreadPool& pool) {
@@ -127,6 +123,10 @@ Graph read_place(const GraphPlace& place, const std::string& name, const ReadOpt
     if (options.no_negative_weights) check_not_negative(graph, name, pool);
   };
   try {
+    if (place.generator)
+      graph::check_host_memory(
+          *place.generator, build, uniform.has_value(), name,
+          options.host_memory == 0 ? "use a host with more memory" : "raise --host-memory");
     session.teams()->on_host(load);
   } catch (const MemoryError& error) {
     // It may still be traversed from a file.

@@ -12,6 +12,7 @@
 
 #include "api/array_memory.hpp"
 #include "api/call.hpp"
+#include "api/interrupt.hpp"
 #include "api/progress.hpp"
 
 namespace warren {
@@ -54,8 +55,10 @@ void check_each(const Graph& graph, std::span<const Vertex> sources, const Optio
   for (const Vertex source : sources) api::check_vertex(graph, source, "sources");
 }
 
+/// After each search: short ones end before they look whether they are interrupted.
 void tell_one_more(ProgressCount& count) {
   count.advance(1);
+  if (api::should_interrupt()) throw Interrupted("the call was interrupted");
   api::tell_progress(count);
 }
 

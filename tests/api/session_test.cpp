@@ -137,6 +137,26 @@ TEST(Session, AnInterruptEndsACallSoon) {
   EXPECT_EQ(bfs(read("grid:5x5"), {.devices = 2, .session = session}).reached, 25u);
 }
 
+TEST(Session, AnInterruptEndsTheReadingOfAGraph) {
+  const Session session({.device = DeviceKind::cpu});
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    const Interrupting interrupting([] { return true; });
+    EXPECT_THROW((void)read("kron:20", {.session = session}), Interrupted);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  EXPECT_EQ(read("grid:5x5", {.session = session}).vertices(), 25u);
+}
+
+TEST(Session, AnInterruptEndsShortSearchesOneAfterAnother) {
+  const Graph graph = read("grid:5x5");
+  const std::vector<Vertex> sources(100'000, 3);
+  int asked = 0;
+  const Interrupting interrupting([&] { return ++asked > 3; });
+  EXPECT_THROW((void)bfs_from_each(graph, sources), Interrupted);
+  EXPECT_LE(asked, 5);
+}
+
 TEST(Session, OneThatWaitsBehindAnotherIsInterruptedAlone) {
   const Session session({.device = DeviceKind::cpu});
   std::atomic<bool> has_begun{false}, may_end{false};
