@@ -9,6 +9,7 @@
 #include "warren/api/graph.hpp"
 #include "warren/api/multiply.hpp"
 #include "warren/api/partition.hpp"
+#include "warren/api/progress.hpp"
 #include "warren/api/ranks.hpp"
 #include "warren/api/report.hpp"
 #include "warren/api/rows.hpp"

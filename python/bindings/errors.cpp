@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's exceptions as Python's, with the same texts.
+// The library's exceptions as Python's, with the same texts, in which options are Python's.
+#include "warren/api/checks.hpp"
 #include "warren/api/table.hpp"
 #include "warren/core/error.hpp"
 
@@ -14,6 +15,12 @@ struct Classes {
 };
 Classes* classes = nullptr;
 
+/// Parts of the library name options as the command line does, and here Python's arguments are
+/// meant, whichever part it is that throws.
+void set_error(PyObject* type, const Error& error) {
+  PyErr_SetString(type, api::in_library_words(error.what()).c_str());
+}
+
 void translate(const std::exception_ptr& thrown, void* /*unused*/) {
   try {
     std::rethrow_exception(thrown);
@@ -21,19 +28,19 @@ void translate(const std::exception_ptr& thrown, void* /*unused*/) {
     // The signal's handler has said what it is, as a rule a KeyboardInterrupt.
     if (PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_KeyboardInterrupt, error.what());
   } catch (const VertexError& error) {
-    PyErr_SetString(classes->vertex.ptr(), error.what());
+    set_error(classes->vertex.ptr(), error);
   } catch (const RowError& error) {
-    PyErr_SetString(PyExc_IndexError, error.what());
+    set_error(PyExc_IndexError, error);
   } catch (const UsageError& error) {
-    PyErr_SetString(PyExc_ValueError, error.what());
+    set_error(PyExc_ValueError, error);
   } catch (const InputError& error) {
-    PyErr_SetString(PyExc_ValueError, error.what());
+    set_error(PyExc_ValueError, error);
   } catch (const MemoryError& error) {
-    PyErr_SetString(PyExc_MemoryError, error.what());
+    set_error(PyExc_MemoryError, error);
   } catch (const TeamError& error) {
-    PyErr_SetString(classes->team.ptr(), error.what());
+    set_error(classes->team.ptr(), error);
   } catch (const Error& error) {
-    PyErr_SetString(classes->error.ptr(), error.what());
+    set_error(classes->error.ptr(), error);
   }
 }
 

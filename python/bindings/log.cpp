@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "warren/api/checks.hpp"
+
 #include "module.hpp"
 
 namespace warren::python {
@@ -125,7 +127,7 @@ void tell_messages() noexcept {
     PyObject* done = found == nullptr
                          ? nullptr
                          : PyObject_CallMethod(found, "log", "iss", number_of(message.level), "%s",
-                                               message.text.c_str());
+                                               api::in_library_words(message.text).c_str());
     if (done == nullptr) let_be_known(found);
     Py_XDECREF(done);
   }

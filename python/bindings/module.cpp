@@ -17,6 +17,7 @@ NB_MODULE(_core, module) {
   warren::python::bind_multiply(module);
   warren::python::bind_partition(module);
   warren::python::bind_processes(module);
+  warren::python::bind_progress(module);
   warren::python::bind_rows(module);
   warren::python::bind_distributed(module);
   warren::python::bind_sample(module);

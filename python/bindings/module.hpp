@@ -40,6 +40,7 @@ void bind_traverse(nb::module_& module);
 void bind_multiply(nb::module_& module);
 void bind_partition(nb::module_& module);
 void bind_processes(nb::module_& module);
+void bind_progress(nb::module_& module);
 void bind_rows(nb::module_& module);
 void bind_sample(nb::module_& module);
 void bind_table(nb::module_& module);
@@ -66,6 +67,9 @@ class Unlocked {
  private:
   PyThreadState* state_;
 };
+
+/// Throws Error in a process that was forked off one whose threads worked for warren.
+void check_not_forked();
 
 /// Whether a call has run: the library may have threads.
 [[nodiscard]] bool is_in_use() noexcept;

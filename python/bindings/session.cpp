@@ -84,13 +84,16 @@ Session make_session(const std::optional<std::string>& device, int devices, int 
 
 }  // namespace
 
+void check_not_forked() {
+  if (!is_forked) return;
+  throw Error(
+      "this process was forked off one in which warren had threads, which a fork does not copy: "
+      "start it by \"spawn\" (multiprocessing.set_start_method), or use warren in the child "
+      "alone");
+}
+
 Unlocked::Unlocked() {
-  if (is_forked) {
-    throw Error(
-        "this process was forked off one in which warren had threads, which a fork does not copy: "
-        "start it by \"spawn\" (multiprocessing.set_start_method), or use warren in the child "
-        "alone");
-  }
+  check_not_forked();
   if (is_ending && entries > 0) throw Interrupted("the interpreter ends");
   is_used = true;
   give_back();
@@ -136,6 +139,10 @@ void bind_session(nb::module_& module) {
       "max_ranks", [] { return kMaxRanks; }, "Of a team.");
   module.def("start", &start, nb::arg("main_thread"), "Ctrl-C ends calls of this thread.");
   module.def("after_fork", &after_fork, "In the child.");
+  module.def(
+      "is_forked", [] { return is_forked.load(); },
+      "Whether the threads that the library had are a parent process's.");
+  module.def("check_not_forked", &check_not_forked, "Raises Error where they are.");
   module.def("shut_down", &shut_down, "Ends the standard session and the calls of daemon threads.");
   nb::class_<Session>(module, "Session")
       .def(

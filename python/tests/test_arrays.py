@@ -173,7 +173,7 @@ MATRIX = np.zeros((2, 2), np.int32)
     (lambda: warren.from_edges(None, [1]), ValueError, "src"),
     (lambda: warren.from_edges(MATRIX, [1]), ValueError, r"src: got an array of shape \(2, 2\), expected one dimension"),
     (lambda: warren.from_edges([0, 1], [1]), ValueError, "dst: got 1 ids, expected as many as src has, 2"),
-    (lambda: warren.from_edges([0], [1], [1, 2]), ValueError, "weights: got 2, expected a weight an edge, 1"),
+    (lambda: warren.from_edges([0], [1], [1, 2]), ValueError, "weights: got 2 weights, expected one an edge, 1"),
     (lambda: warren.from_edges([0], [1], [np.nan]), ValueError, r"weights\[0\]: got NaN"),
     (lambda: warren.from_edges([0], [1], [1j]), ValueError, "weights: got elements of type complex128"),
     (lambda: warren.from_edges([0], [1], ["x"]), ValueError, "weights"),

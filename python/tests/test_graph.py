@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graphs that are read, generated or converted, and what they are asked."""
 import gzip
+import time
 
 import networkx as nx
 import numpy as np
@@ -320,7 +321,15 @@ class Data:
 def test_pyg():
     graph = warren.from_pyg(Data(edge_index=np.array([[0, 1], [1, 2]]), num_nodes=5, edge_attr=np.array([[1.0], [2.0]], np.float32)))
     assert (graph.num_vertices, graph.is_weighted) == (5, True) and graph.sssp(0).distance[2] == 3
-    assert not warren.from_pyg(Data(edge_index=np.array([[0], [1]]), num_nodes=2, edge_attr=np.ones((1, 4)))).is_weighted
+    wide = Data(edge_index=np.array([[0, 1], [1, 2]]), num_nodes=3, edge_attr=np.array([[1.0, 5.0], [2.0, 6.0]], np.float32))
+    with pytest.raises(ValueError, match=r"^data\.edge_attr: got the shape \(2, 2\), expected a weight an edge.*weights=data\.edge_attr\[:, 0\].*weights=None"):
+        warren.from_pyg(wide)
+    assert warren.from_pyg(wide, weights=wide.edge_attr[:, 1]).to_edges()[2].tolist() == [5, 6]
+    assert not warren.from_pyg(wide, weights=None).is_weighted
+    with pytest.raises(ValueError, match=r"^data\.edge_weight: got the shape \(3,\)"):
+        warren.from_pyg(Data(edge_index=np.array([[0, 1], [1, 2]]), num_nodes=3, edge_weight=np.ones(3)))
+    with pytest.raises(ValueError, match="^weights: got 'edge_attr'"):
+        warren.from_pyg(wide, weights="edge_attr")
     assert warren.from_pyg(Data(edge_index=np.array([[0], [1]]), edge_weight=np.array([2]), num_nodes=None)).to_edges()[2].tolist() == [2]
 
 
@@ -347,3 +356,13 @@ def test_pandas_columns_of_pyarrow():
     pytest.importorskip("pyarrow")
     frame = pandas.DataFrame({"a": [0, 1], "b": [1, 2], "w": [1, 2]}).astype({name: "int64[pyarrow]" for name in "abw"})
     assert [part.tolist() for part in warren.from_pandas(frame, "a", "b", "w").to_edges()] == [[0, 1], [1, 2], [1, 2]]
+
+
+@pytest.mark.parametrize("name", ["kron:31", "urand:31,64", "grid:65535x65535", "kron:25,1000", "community:4000000000,60"])
+def test_a_generated_graph_that_does_not_fit_is_refused_before_it_is_drawn(name):
+    for read in (lambda: warren.read(name, host_memory=2**30), lambda: warren.read(name, host_memory=2**30, weights="uniform:1:9")):
+        begin = time.monotonic()
+        with pytest.raises(MemoryError, match=f"not enough memory on the host: .* bytes asked .* bytes free .*; {name} holds at least that while it is drawn: draw a smaller one, or raise host_memory$"):
+            read()
+        assert time.monotonic() - begin < 5
+    assert warren.read("kron:10", host_memory=2**33).num_vertices == 1024

@@ -157,3 +157,40 @@ def test_texts_of_results_whose_arrays_were_written():
     search.depth[search.depth >= 0] = 10**6
     with pytest.raises(ValueError, match="depths of the result were changed"):
         str(search)
+
+
+def test_sampled_batches_and_walks_are_pickled():
+    graph = warren.read("kron:6", seed=2)
+    walks = graph.random_walks([1, 2, 3], length=4)
+    batches = graph.sample_batches(range(9), fanouts=[2, 2], batch_size=4, edge_ids=True)
+    for again in (pickle.loads(pickle.dumps(walks)), copy.deepcopy(walks)):
+        assert np.array_equal(again.walks, walks.walks) and again.info["walks"] == 3 and again.seconds == walks.seconds
+    for again in (pickle.loads(pickle.dumps(batches)), copy.deepcopy(batches)):
+        assert len(again) == len(batches) and again.info == batches.info
+        for mine, theirs in zip(again, batches):
+            assert np.array_equal(mine.vertices, theirs.vertices)
+            for a, b in zip(mine.layers, theirs.layers):
+                assert np.array_equal(a.offsets, b.offsets) and np.array_equal(a.targets, b.targets) and np.array_equal(a.edge_ids, b.edge_ids)
+    one = graph.sample([0, 1], fanouts=[2])
+    assert np.array_equal(pickle.loads(pickle.dumps(one)).vertices, one.vertices)
+
+
+def test_models_are_pickled():
+    data = warren.read_dataset("community:600,6", features=4, classes=2)
+    result = warren.train(data, epochs=2, hidden=4)
+    for model in (pickle.loads(pickle.dumps(result.model)), copy.deepcopy(result.model)):
+        assert model.facts == result.model.facts
+        assert np.array_equal(warren.predict(data, model).scores, warren.predict(data, result.model).scores)
+    for kept, how in ((data, "read_dataset"), (result, "save"), (warren.Table(np.ones((2, 2))), "array"), (warren.Session(device="cpu"), "another"),
+                      (warren.EdgeTimes([1]), "array")):
+        for tell in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match=f"^{type(kept).__name__}: is not pickled or copied; .*{how}"):
+                tell(kept)
+
+
+def test_sizes_of_a_graph_are_not_set():
+    graph = warren.from_edges([0], [1])
+    for name in ("num_vertices", "num_edges", "is_symmetric"):
+        with pytest.raises(AttributeError):
+            setattr(graph, name, 99)
+    assert (graph.num_vertices, graph.num_edges) == (2, 1)

@@ -20,6 +20,14 @@ GRAPH = warren.from_edges([0, 1, 2], [1, 2, 3])
 LONG = "warren.from_edges([0] * 9, range(1, 10), symmetrize=True).pagerank(damping=1 - 1e-12, tolerance=0, max_iterations=2**32 - 1, personalization=[1] * 10)"
 
 
+LONG_CALLS = {
+    "pagerank": LONG,
+    # Back is likeliest by far, and among many neighbours seldom drawn.
+    "random_walks": "warren.generate('kron:10,200', symmetrize=True).random_walks([1] * 5000, length=1000, p=1e-12)",
+    # A draw by weights looks at all neighbours.
+    "sample_batches": "warren.from_edges([0] * 10**5, range(1, 10**5 + 1), [1.0] * 10**5).sample_batches([0] * 400000, fanouts=[1], batch_size=16, weighted=True)"}
+
+
 def test_with_makes_it_the_session_of_calls_inside():
     with warren.Session(**ranks(2), threads=2) as outer:
         assert GRAPH.bfs(0).info["devices"] == 2
@@ -160,17 +168,18 @@ def turns_during_a_call(graph):
 
 
 @pytest.mark.parametrize("devices", [1, 3])
-def test_ctrl_c_ends_a_call_within_a_second(devices):
-    assert any(seconds_to_interrupt(devices) < 1 for _ in range(10))
+@pytest.mark.parametrize("call", LONG_CALLS)
+def test_ctrl_c_ends_a_call_within_a_second(call, devices):
+    assert any(seconds_to_interrupt(LONG_CALLS[call], devices) < 1 for _ in range(10))
 
 
-def seconds_to_interrupt(devices):
+def seconds_to_interrupt(call, devices):
     process = start(f"""
         import warren
         warren.from_edges([0], [1]).bfs(0)
         try:
             print("ready", flush=True)
-            {LONG[:-1]}, **{ranks(devices)})
+            {call[:-1]}, **{ranks(devices)})
         except KeyboardInterrupt:
             print("interrupted", flush=True)
         print(warren.from_edges([0], [1]).bfs(0).reached)
@@ -232,6 +241,32 @@ def test_a_fork_after_use_is_refused():
         print(graph.bfs(0).reached)
     """)
     assert (status, out, err) == (0, "3\n", "")
+
+
+POOL = """
+    import multiprocessing, pickle, sys, warnings, warren
+    warnings.simplefilter("ignore", DeprecationWarning)
+    graph = warren.from_edges([0, 1], [1, 2])
+    graph.bfs(0)
+    def by_global(v):
+        return graph.bfs(v).reached
+    def by_argument(g):
+        return g.bfs(0).reached
+    def handed_on(g):
+        return g
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        for work, arguments in ((by_global, [0, 1]), (by_argument, [graph, graph]), (graph.bfs, [0, 1])):
+            try:
+                pool.map(work, arguments)
+            except warren.Error as error:
+                assert isinstance(error, RuntimeError) and "forked" in str(error) and "spawn" in str(error), error
+                print("refused")
+        print([g.bfs(0).reached for g in pool.map(handed_on, [graph, graph])])
+"""
+
+
+def test_a_pool_of_forked_processes_is_refused_at_once():
+    assert run(POOL) == (0, "refused\nrefused\nrefused\n[3, 3]\n", "")
 
 
 def test_a_fork_before_use_works():

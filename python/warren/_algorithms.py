@@ -23,6 +23,7 @@ import numpy as np
 from . import _core
 from ._arrays import as_numpy, flag, memory_bytes, real_number, seed_number, whole_number
 from ._graph import Graph, check_graph, is_one, vertices_of
+from ._progress import AskedProgress, Telling, check_progress, is_asked
 from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
 from ._session import Session, choice, run_of
 
@@ -34,7 +35,7 @@ FORMS = {"auto": 0, "forest": 1, "search": 2}
 
 def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto",
         session: Session | None = None, *, targets: Any = None, nearest: bool = False, deterministic: bool = False, host_memory: int | None = None,
-        verify: bool = False) -> BfsResult:
+        verify: bool = False, progress: AskedProgress = None) -> BfsResult:
     """depth(v) = the least number of edges on a path from the source to v, along the edges' direction; parent(v) is a neighbour on such a path.
 
     source: a vertex, or a name where the graph has names; a list of k sources gives arrays of k x n, a row a source. With nearest=True it gives arrays of
@@ -44,6 +45,7 @@ def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str =
     Depths repeat bit for bit, and are those of a search without limits; which of several possible parents is told does not, but with
     deterministic=True, where it is the smallest (found on the host).
     Mode "auto" is "sync" where there is a limit; "async" searches all, and tells what is within the limit.
+    progress: of a list of sources without nearest, as of sample_batches(), the unit being "sources".
     Raises VertexError (an IndexError) for a source or a target that is no vertex, ValueError for another option, MemoryError.
     """
     check_graph(graph)
@@ -51,11 +53,15 @@ def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str =
     run = run_of(mode, _placed(graph, edges), device, devices, session, memory_bytes(host_memory), verify)
     ends = _targets(graph, targets)
     v, sources, nearest = _start(graph, source, nearest)
+    if is_asked(progress) and (v is not None or nearest):
+        raise ValueError(f"progress: got {progress!r} with one search, expected None: searches from each of several sources tell it")
+    check_progress(progress)
     if v is not None:
         return BfsResult(graph, v, *_core.bfs(graph._core, v, None, limit, ends, flag("deterministic", deterministic), run))
     if nearest:
         return BfsResult(graph, sources, *_core.bfs(graph._core, 0, np.array(sources, np.uint32), limit, ends, flag("deterministic", deterministic), run))
-    report, ran, depth, parent, reached, max_depth = _core.bfs_from_each(graph._core, np.array(sources, np.uint32), limit, ends, flag("deterministic", deterministic), run)
+    with Telling(progress):
+        report, ran, depth, parent, reached, max_depth = _core.bfs_from_each(graph._core, np.array(sources, np.uint32), limit, ends, flag("deterministic", deterministic), run)
     return BfsResult(graph, sources, report, ran, _rows(depth, len(sources)), _rows(parent, len(sources)), reached, max_depth)
 
 
@@ -92,7 +98,8 @@ def _rows(values: _core.Array, rows: int) -> np.ndarray:
 
 
 def sssp(graph: Graph, source: Any, delta: float | None = None, cutoff: float | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto",
-         edges: str = "auto", session: Session | None = None, *, targets: Any = None, nearest: bool = False, verify: bool = False) -> SsspResult:
+         edges: str = "auto", session: Session | None = None, *, targets: Any = None, nearest: bool = False, verify: bool = False,
+         progress: AskedProgress = None) -> SsspResult:
     """distance(v) = the least sum of weights on a path from the source to v.
 
     source: a vertex, or a name where the graph has names; a list of k sources gives an array of k x n, a row a source. With nearest=True it gives an array of
@@ -103,6 +110,7 @@ def sssp(graph: Graph, source: Any, delta: float | None = None, cutoff: float | 
     Integer weights are summed exactly in int64, float32 weights in float64. Where float32 holds other weights than were given (0.1), distances are off by 1e-7 of themselves at
     most, and a vertex that is farther than cutoff by less than that is reached. Repeats bit for bit. Mode "auto" is "sync" where there is a limit; "async"
     searches all, and tells what is within the limit.
+    progress: of a list of sources without nearest, as of sample_batches(), the unit being "sources".
     Raises VertexError (an IndexError) for a source or a target that is no vertex; ValueError for a graph without weights, a weight that is negative or not
     finite, or another option; MemoryError.
     """
@@ -118,11 +126,15 @@ def sssp(graph: Graph, source: Any, delta: float | None = None, cutoff: float | 
     run = run_of(mode, edges, device, devices, session, 0, verify)
     ends = _targets(graph, targets)
     v, sources, nearest = _start(graph, source, nearest)
+    if is_asked(progress) and (v is not None or nearest):
+        raise ValueError(f"progress: got {progress!r} with one search, expected None: searches from each of several sources tell it")
+    check_progress(progress)
     if v is not None:
         return SsspResult(graph, v, *_core.sssp(graph._core, v, None, width, limit, ends, run))
     if nearest:
         return SsspResult(graph, sources, *_core.sssp(graph._core, 0, np.array(sources, np.uint32), width, limit, ends, run))
-    report, ran, distance, reached = _core.sssp_from_each(graph._core, np.array(sources, np.uint32), width, limit, ends, run)
+    with Telling(progress):
+        report, ran, distance, reached = _core.sssp_from_each(graph._core, np.array(sources, np.uint32), width, limit, ends, run)
     return SsspResult(graph, sources, report, ran, _rows(distance, len(sources)), reached)
 
 
@@ -142,7 +154,7 @@ def connected_components(graph: Graph, device: str = "auto", devices: int | str 
 
 def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-6, max_iterations: int = 100, personalization: Any = None, weighted: bool = False,
              device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto", session: Session | None = None, *,
-             host_memory: int | None = None, dangling: Any = None, nstart: Any = None, verify: bool = False) -> PageRankResult:
+             host_memory: int | None = None, dangling: Any = None, nstart: Any = None, verify: bool = False, progress: AskedProgress = None) -> PageRankResult:
     """r(v) = (1 - d) / n + d (sum over in-edges (u, v) of r(u) / outdegree(u) + D / n), D being the rank of the vertices without out-edges.
 
     damping: d, 0 or more and less than 1. tolerance: stops at an L1 change of at most this; at max_iterations it ends with `converged` False.
@@ -152,14 +164,18 @@ def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-6, max_i
     dangling: likewise, where the rank of the vertices without out-edges goes, D q(v) in place of D / n; None: as personalization. nstart: likewise, what r is
     before the first iteration; None: 1 / n, with and without the others. Both as NetworkX has them.
     Repeats bit for bit on one device and number of ranks, but for mode "async".
+    progress: as of sample_batches(), the unit being "iterations", of which there are max_iterations at most. A GPU with the edges in memory tells them at the end.
     Raises ValueError for options out of range, and `weighted` for a graph without weights, or with a weight that is negative or not finite; MemoryError.
     """
     check_graph(graph)
     numbers = real_number("damping", damping, "0 or more, and less than 1"), real_number("tolerance", tolerance, "0 or more")
     iterations = min(whole_number("max_iterations", max_iterations, 0, "a number of 0 or more"), 2**32 - 1)
-    run = run_of("sync" if mode == "auto" else mode, _placed(graph, edges), device, devices, session, memory_bytes(host_memory), verify)
+    run = run_of("sync" if isinstance(mode, str) and mode == "auto" else mode, _placed(graph, edges), device, devices, session, memory_bytes(host_memory), verify)
     anew, left, start = _shares(graph, "personalization", personalization), _shares(graph, "dangling", dangling), _shares(graph, "nstart", nstart)
-    return PageRankResult(graph, *_core.pagerank(graph._core, *numbers, iterations, anew, flag("weighted", weighted), left, start, run))
+    if is_asked(progress) and mode == "async":
+        raise ValueError(f'progress: got {progress!r} with mode "async", which has no iterations to tell; expected None, or mode "sync"')
+    with Telling(progress):
+        return PageRankResult(graph, *_core.pagerank(graph._core, *numbers, iterations, anew, flag("weighted", weighted), left, start, run))
 
 
 def _shares(graph: Graph, name: str, values: Any) -> np.ndarray | None:
@@ -190,12 +206,13 @@ def _shares(graph: Graph, name: str, values: Any) -> np.ndarray | None:
 
 
 def betweenness(graph: Graph, sources: Any = None, normalized: bool = True, seed: int | None = None, device: str = "auto", devices: int | str = "auto", edges: str = "auto",
-                session: Session | None = None, *, verify: bool = False) -> BetweennessResult:
+                session: Session | None = None, *, verify: bool = False, progress: AskedProgress = None) -> BetweennessResult:
     """score(v) = scale times the sum, over sources s and all t, of the part of the shortest paths (by edges) from s to t that lead through v.
 
     sources: None: all vertices, which is exact; a number k: k vertices, drawn by `seed` (1 where it is None); a list of vertices. scale is n / k, by which k sources stand for all;
     with `normalized` it is divided by (n - 1) (n - 2), else by 2 for graphs whose edges all have their reverses, whatever the weights. Repeats bit for bit on one device and number of ranks while
     no count of paths passes 2^53.
+    progress: as of sample_batches(), the unit being "sources".
     Raises VertexError (an IndexError) for a source that is no vertex, ValueError for another option and a seed where no sources are drawn, MemoryError.
     """
     check_graph(graph)
@@ -213,7 +230,8 @@ def betweenness(graph: Graph, sources: Any = None, normalized: bool = True, seed
             raise ValueError("sources: got no sources, expected one or more")
     if seed is not None and sample == 0:
         raise ValueError(f"seed: got {seed}, but nothing is drawn: leave it out, or give sources as a number of vertices to draw")
-    return BetweennessResult(graph, *_core.betweenness(graph._core, chosen, sample, drawn_by, flag("normalized", normalized), run))
+    with Telling(progress):
+        return BetweennessResult(graph, *_core.betweenness(graph._core, chosen, sample, drawn_by, flag("normalized", normalized), run))
 
 
 def core_number(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import numbers as numbers_module
 import os
-from typing import Any, SupportsIndex
+from decimal import Decimal
+from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
 
@@ -74,9 +76,39 @@ def _integers(name: str, values: Any, expected: str) -> np.ndarray:
     array = _one_dimension(name, as_numpy(name, values), expected)
     if array.size == 0 and array.dtype.kind in "fO":
         return np.zeros(0, np.int64)  # An empty list has no integers to show.
+    if array.dtype.kind == "f" and isinstance(values, (list, tuple)) and all(isinstance(value, int) for value in values):
+        array = np.array(values, dtype=object)  # NumPy makes floats of integers some of which are negative and some past int64.
+    if array.dtype == object:
+        refuse_objects(name, array, expected)
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name}: got elements of type {array.dtype}, expected integers: {expected}")
     return array
+
+
+def refuse_objects(name: str, array: np.ndarray, expected: str) -> NoReturn:
+    """Of elements that are no integers of 64 bits, all of one type: names the first that is none."""
+    for at, value in enumerate(array.tolist()):
+        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not -(2**63) <= value < 2**64:
+            raise ValueError(f"{name}[{at}]: got {_shown(value)}, expected integers of 64 bits: {expected}")
+    raise ValueError(f"{name}: got integers of which no type of 64 bits holds all, expected one that does: {expected}")
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:40]}... ({len(text)} characters)"
+
+
+def _real_objects(name: str, array: np.ndarray) -> np.ndarray:
+    """Python's numbers, as integers past 64 bits are, as float64."""
+    numbers = np.empty(array.size)
+    for at, value in enumerate(array.tolist()):
+        if not isinstance(value, (numbers_module.Real, Decimal)):
+            raise ValueError(f"{name}[{at}]: got {_shown(value)}, expected real numbers")
+        try:
+            numbers[at] = float(value)
+        except OverflowError:
+            raise ValueError(f"{name}[{at}]: got {_shown(value)}, expected numbers that float32 holds, up to {np.finfo(np.float32).max:.4g}") from None
+    return numbers
 
 
 def vertex_ids(name: str, values: Any, num_vertices: int | None = None) -> np.ndarray:
@@ -131,9 +163,11 @@ def weights_array(name: str, values: Any, count: int) -> tuple[np.ndarray | None
         return None, False
     array = _one_dimension(name, as_numpy(name, values), "a weight an edge")
     if array.size != count:
-        raise ValueError(f"{name}: got {array.size}, expected a weight an edge, {count}")
+        raise ValueError(f"{name}: got {array.size} weight{'s' if array.size != 1 else ''}, expected one an edge, {count}")
     if array.size == 0 and array.dtype == object:
         return np.zeros(0, np.float32), False
+    if array.dtype == object:
+        array = _real_objects(name, array)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name}: got elements of type {array.dtype}, expected real numbers")
     if array.dtype.kind != "f" and (array.size == 0 or (int(array.min()) >= -(2**31) and int(array.max()) < 2**31)):
@@ -206,7 +240,7 @@ def path_text(name: str, path: Any, expected: str) -> str:
 
 def memory_bytes(host_memory: SupportsIndex | None) -> int:
     """As the core takes it: 0 for None. Raises ValueError for what is no number of bytes."""
-    return 0 if host_memory is None else whole_number("host_memory", host_memory, 1, "None, or a number of bytes")
+    return 0 if host_memory is None else bounded_number("host_memory", host_memory, 1, 2**63, "None, or a number of bytes, 1 to 2**63")
 
 
 def flag(name: str, value: Any) -> bool:
@@ -237,9 +271,9 @@ def seed_number(seed: SupportsIndex) -> int:
     return number
 
 
-def bounded_number(name: str, value: Any, least: int, most: int) -> int:
+def bounded_number(name: str, value: Any, least: int, most: int, expected: str | None = None) -> int:
     """`value` as an integer. Raises ValueError where it is none from `least` to `most`."""
-    expected = f"a number from {least} to {most}"
+    expected = expected or f"a number from {least} to {most}"
     number = whole_number(name, value, least, expected)
     if number > most:
         raise ValueError(f"{name}: got {number}, expected {expected}")

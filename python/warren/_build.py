@@ -14,6 +14,7 @@ from ._graph import Graph
 from ._libraries import library_of
 from ._session import choice
 
+IDS = {"auto": 0, "words": 1}
 LISTS = {"memory": 0, "file": 1, "auto": 2}
 GENERATORS = ("kron:", "urand:", "grid:", "community:")
 
@@ -47,9 +48,7 @@ def read(name: str | os.PathLike[str], symmetrize: bool = False, drop_self_loops
     options.has_headings = None if headings is None else flag("headings", headings)
     options.weights = _text("weights", weights)
     options.seed = seed_number(seed)
-    if ids not in ("auto", "words"):
-        raise ValueError(f'ids: got {ids!r}, expected "auto" or "words"')
-    options.are_words = ids == "words"
+    options.are_words = bool(choice("ids", ids, IDS))
     return Graph(_core.read(_place(name), options))
 
 
@@ -107,6 +106,7 @@ def from_csr(offsets: Any, targets: Any, weights: Any = None, symmetrize: bool =
     is_as_it_is = columns.ndim == 1 and columns.dtype in (np.int32, np.uint32) and columns.dtype.isnative and n < 2**31
     ids = np.ascontiguousarray(columns).view(np.uint32) if is_as_it_is else vertex_ids("targets", columns, n)
     options = _core.ArrayOptions(flag("symmetrize", symmetrize), flag("drop_self_loops", drop_self_loops), flag("keep_duplicates", keep_duplicates), flag("sum_duplicates", sum_duplicates))
+    flag("copy", copy)
     try:
         values, is_rounded = weights_array("weights", given[2], ids.size)
         if copy:

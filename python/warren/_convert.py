@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._arrays import MAX_VERTICES, as_numpy, type_name
+from ._arrays import MAX_VERTICES, as_numpy, flag, type_name
 from ._build import from_csr, from_edges
 from ._graph import Graph, are_numbered, with_nodes
 from ._libraries import library_of
@@ -36,6 +36,7 @@ def from_scipy(A: Any, symmetrize: bool = False, drop_self_loops: bool = False, 
         raise ValueError(f"A: got the shape {A.shape}, expected a square matrix, a row and a column a vertex")
     if A.dtype.kind not in "biuf":
         raise ValueError(f"A: got entries of type {A.dtype}, expected real numbers")
+    flag("symmetrize", symmetrize), flag("copy", copy)
     csr = A.tocsr()
     if csr.dtype.kind == "b" and not csr.data.all():
         csr = csr.copy() if csr is A else csr
@@ -144,7 +145,9 @@ def from_pandas(df: pandas.DataFrame, source: Hashable, target: Hashable, weight
     if not hasattr(df, "columns"):
         raise ValueError(f"df: got {type_name(df)}, expected a data frame of pandas'")
     for name, column in (("source", source), ("target", target), ("weight", weight)):
-        if column is not None and column not in df.columns:
+        if not isinstance(column, Hashable):
+            raise ValueError(f"{name}: got {type_name(column)}, expected the name of a column")
+        if (column is not None or name != "weight") and column not in df.columns:
             raise ValueError(f"{name}: got {column!r}, expected a column of the data frame: " + ", ".join(map(repr, df.columns)))
         if column is not None and getattr(df[column], "ndim", 1) != 1:
             raise ValueError(f"{name}: got {column!r}, the name of {df[column].shape[1]} columns, expected that of one")
@@ -193,9 +196,11 @@ def to_pyg(graph: Graph) -> torch_geometric.data.Data:
     return data
 
 
-def from_pyg(data: Any, symmetrize: bool = False) -> Graph:
-    """The graph of a PyTorch Geometric Data: edge_index (2 x m), num_nodes, and as weights edge_weight, or edge_attr where it is a number an edge.
+def from_pyg(data: Any, symmetrize: bool = False, *, weights: Any = "auto") -> Graph:
+    """The graph of a PyTorch Geometric Data: edge_index (2 x m), num_nodes, and weights.
 
+    weights: "auto": edge_weight, else edge_attr, where the data has one, which must be a number an edge: (m,) or (m, 1). Of an edge_attr of several
+    columns give the one that is the weight, as an array: weights=data.edge_attr[:, 0]. None: without weights, whatever the data has.
     node_names, a list of num_nodes different values, are the vertices' names, as Graph.to_pyg() writes them.
     Raises ValueError for data without edge_index, for other node_names, and as from_edges().
     """
@@ -205,12 +210,7 @@ def from_pyg(data: Any, symmetrize: bool = False) -> Graph:
     pairs = as_numpy("data.edge_index", edge_index)
     if pairs.ndim != 2 or pairs.shape[0] != 2:
         raise ValueError(f"data.edge_index: got the shape {pairs.shape}, expected 2 x edges")
-    weights = getattr(data, "edge_weight", None)
-    if weights is None:
-        attributes = getattr(data, "edge_attr", None)
-        values = None if attributes is None else as_numpy("data.edge_attr", attributes)
-        weights = values.reshape(-1) if values is not None and values.size == pairs.shape[1] and values.ndim in (1, 2) else None
-    graph = from_edges(pairs[0], pairs[1], weights, getattr(data, "num_nodes", None), symmetrize)
+    graph = from_edges(pairs[0], pairs[1], _pyg_weights(data, weights, pairs.shape[1]), getattr(data, "num_nodes", None), symmetrize)
     names = getattr(data, "node_names", None)
     if names is not None:
         if not isinstance(names, (list, tuple)) or len(names) != graph.num_vertices or len(set(names)) != len(names):
@@ -218,6 +218,24 @@ def from_pyg(data: Any, symmetrize: bool = False) -> Graph:
         graph = with_nodes(graph, names)
     graph.arrays = library_of(edge_index)
     return graph
+
+
+def _pyg_weights(data: Any, weights: Any, edges: int) -> Any:
+    """A number an edge, or None."""
+    if not isinstance(weights, str):
+        return weights
+    if weights != "auto":
+        raise ValueError(f'weights: got {weights!r}, expected "auto", None, or a weight an edge')
+    for name in ("edge_weight", "edge_attr"):
+        given = getattr(data, name, None)
+        if given is None:
+            continue
+        values = as_numpy(f"data.{name}", given)
+        if values.shape not in ((edges,), (edges, 1)):
+            cure = f"weights=data.{name}[:, 0] for its first column, or weights=None" if values.ndim == 2 and values.shape[0] == edges and values.shape[1] > 1 else "weights=None"
+            raise ValueError(f"data.{name}: got the shape {values.shape}, expected a weight an edge, ({edges},) or ({edges}, 1); to take another array or none give {cure}")
+        return values.reshape(-1)
+    return None
 
 
 def from_cugraph(G: Any) -> Graph:

@@ -72,6 +72,12 @@ def start(main_thread: int) -> None:
 def after_fork() -> None:
     """In the child."""
 
+def is_forked() -> bool:
+    """Whether the threads that the library had are a parent process's."""
+
+def check_not_forked() -> None:
+    """Raises Error where they are."""
+
 def shut_down() -> bool:
     """Ends the standard session and the calls of daemon threads."""
 
@@ -255,6 +261,13 @@ def max_parts() -> int:
 def partition(graph: Graph, parts: int, method: str, seed: int | None, workgroup: int, with_cover: bool, run: Run) -> tuple[Any, ...]: ...
 
 def reorder(graph: Graph, order: str, seed: int | None, with_graph: bool, run: Run) -> tuple[Report, numpy.typing.NDArray[Any], numpy.typing.NDArray[Any], Graph | None, float]: ...
+
+class ProgressContext:
+    def __init__(self, tell: Callable[[str, int, int], object]) -> None: ...
+
+    def enter(self) -> None: ...
+
+    def leave(self) -> None: ...
 
 class Rows:
     def __init__(self, gpu: int, stream: int, rows: int, entries: int, offsets: int, columns: int, values: int, value_ids: int, row_scale: int = 0, column_scale: int = 0, diagonal: int = 0) -> None: ...

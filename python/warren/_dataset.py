@@ -9,15 +9,16 @@ import numpy as np
 
 from . import _core
 from ._arrays import as_numpy, dense_matrix, flag, seed_number, vertex_ids, whole_number
-from ._build import _place, _text
+from ._build import IDS, _place, _text
 from ._graph import Graph, check_graph
+from ._pickling import NotPickled
 from ._session import choice
 
 LABEL_FORMS = {"auto": 0, "classes": 1, "several": 2}
 MAX_COLUMNS = 2**24
 
 
-class Dataset:
+class Dataset(NotPickled):
     """A graph of n vertices with features, and perhaps labels and vertices for training, validation and test. Immutable.
 
     graph: a warren.Graph. features: shape (n, f), an array of any library; float64 and integers are rounded to float32. Row v belongs to vertex v.
@@ -28,6 +29,8 @@ class Dataset:
 
     warren.read_dataset makes one of files.
     """
+
+    _kept_by = "keep the graph and the arrays that it was made of (graphs are pickled), or the name that read_dataset takes"
 
     def __init__(self, graph: Graph, features: Any, labels: Any = None, train: Any = None, validation: Any = None, test: Any = None):
         check_graph(graph)
@@ -103,7 +106,7 @@ def _set_graph(options: _core.DatasetOptions, symmetrize: bool, drop_self_loops:
     graph.symmetrize, graph.drop_self_loops = flag("symmetrize", symmetrize), flag("drop_self_loops", drop_self_loops)
     graph.keep_duplicates, graph.sum_duplicates = flag("keep_duplicates", keep_duplicates), flag("sum_duplicates", sum_duplicates)
     graph.one_based, graph.compact = flag("one_based", one_based), flag("compact", compact)
-    graph.are_words = bool(choice("ids", ids, {"auto": 0, "words": 1}))
+    graph.are_words = bool(choice("ids", ids, IDS))
     graph.has_headings = None if headings is None else flag("headings", headings)
     graph.weights = _text("weights", weights)
     graph.seed = seed_number(seed)

@@ -2,8 +2,8 @@
 """Exceptions that have no like in Python. Bad arguments raise ValueError, missing files FileNotFoundError, memory that is short MemoryError."""
 
 
-class Error(Exception):
-    """Something that warren could not do: a device failed, or the process was forked off one that used warren."""
+class Error(RuntimeError):
+    """Something that warren could not do: a device failed, or the process was forked off one that used warren. A RuntimeError, as of PyTorch."""
 
 
 class VertexError(Error, IndexError, ValueError):

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core
-from ._arrays import as_numpy, path_text, seed_number, type_name, whole_number
+from ._arrays import MAX_VERTICES, as_numpy, bounded_number, path_text, seed_number, type_name
 from ._errors import VertexError
 from ._libraries import check_library
+from ._progress import AskedProgress
 
 if TYPE_CHECKING:
     import networkx
@@ -45,8 +46,17 @@ class Graph:
         self._by_name: dict[Hashable, int] | None = None  # Of a graph that was pickled.
         self._arrays = arrays
         self._is_rounded = False  # Whether float32 holds other weights than were given.
-        self.num_vertices: int = core.vertices
-        self.num_edges: int = core.edges  # Directed ones: an undirected edge is two.
+        self._num_vertices: int = core.vertices
+        self._num_edges: int = core.edges
+
+    @property
+    def num_vertices(self) -> int:
+        return self._num_vertices
+
+    @property
+    def num_edges(self) -> int:
+        """Directed ones: an undirected edge is two."""
+        return self._num_edges
 
     @property
     def is_symmetric(self) -> bool:
@@ -164,7 +174,7 @@ class Graph:
 
         As calls take them: an array of numbers or of the file's ids, or a list of NetworkX's nodes. Raises ValueError where there are fewer.
         """
-        vertices = _core.random_sources(self._core, whole_number("count", count, 1, "a number of 1 or more"), seed_number(seed))
+        vertices = _core.random_sources(self._core, bounded_number("count", count, 1, MAX_VERTICES, "a number of vertices, 1 or more"), seed_number(seed))
         if self._has_nodes():
             return self.labels(vertices)
         ids = self._original()
@@ -250,19 +260,20 @@ class Graph:
 
     def bfs(self, source: Any, depth_limit: int | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto",
             session: Session | None = None, *, targets: Any = None, nearest: bool = False, deterministic: bool = False,
-            host_memory: int | None = None, verify: bool = False) -> BfsResult:
+            host_memory: int | None = None, verify: bool = False, progress: AskedProgress = None) -> BfsResult:
         """As warren.bfs(self, ...)."""
         from ._algorithms import bfs
 
         return bfs(self, source, depth_limit, device, devices, mode, edges, session, targets=targets, nearest=nearest, deterministic=deterministic,
-                   host_memory=host_memory, verify=verify)
+                   host_memory=host_memory, verify=verify, progress=progress)
 
     def sssp(self, source: Any, delta: float | None = None, cutoff: float | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto",
-             edges: str = "auto", session: Session | None = None, *, targets: Any = None, nearest: bool = False, verify: bool = False) -> SsspResult:
+             edges: str = "auto", session: Session | None = None, *, targets: Any = None, nearest: bool = False, verify: bool = False,
+             progress: AskedProgress = None) -> SsspResult:
         """As warren.sssp(self, ...)."""
         from ._algorithms import sssp
 
-        return sssp(self, source, delta, cutoff, device, devices, mode, edges, session, targets=targets, nearest=nearest, verify=verify)
+        return sssp(self, source, delta, cutoff, device, devices, mode, edges, session, targets=targets, nearest=nearest, verify=verify, progress=progress)
 
     def connected_components(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,
                              form: str = "auto", host_memory: int | None = None, verify: bool = False) -> ComponentsResult:
@@ -273,19 +284,19 @@ class Graph:
 
     def pagerank(self, damping: float = 0.85, tolerance: float = 1e-6, max_iterations: int = 100, personalization: Any = None, weighted: bool = False,
                  device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto", session: Session | None = None, *,
-                 host_memory: int | None = None, dangling: Any = None, nstart: Any = None, verify: bool = False) -> PageRankResult:
+                 host_memory: int | None = None, dangling: Any = None, nstart: Any = None, verify: bool = False, progress: AskedProgress = None) -> PageRankResult:
         """As warren.pagerank(self, ...)."""
         from ._algorithms import pagerank
 
         return pagerank(self, damping, tolerance, max_iterations, personalization, weighted, device, devices, mode, edges, session, host_memory=host_memory,
-                        dangling=dangling, nstart=nstart, verify=verify)
+                        dangling=dangling, nstart=nstart, verify=verify, progress=progress)
 
     def betweenness(self, sources: Any = None, normalized: bool = True, seed: int | None = None, device: str = "auto", devices: int | str = "auto", edges: str = "auto",
-                    session: Session | None = None, *, verify: bool = False) -> BetweennessResult:
+                    session: Session | None = None, *, verify: bool = False, progress: AskedProgress = None) -> BetweennessResult:
         """As warren.betweenness(self, ...)."""
         from ._algorithms import betweenness
 
-        return betweenness(self, sources, normalized, seed, device, devices, edges, session, verify=verify)
+        return betweenness(self, sources, normalized, seed, device, devices, edges, session, verify=verify, progress=progress)
 
     def core_number(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,
                     verify: bool = False) -> CoreNumberResult:
@@ -318,21 +329,22 @@ class Graph:
                       layer_dependency=layer_dependency, edge_times=edge_times, seed_times=seed_times, temporal_strategy=temporal_strategy)
 
     def random_walks(self, starts: Any, length: int = 80, weighted: bool = False, p: float = 1.0, q: float = 1.0, seed: int = 1, batch: int = 0, device: str = "auto",
-                     devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> RandomWalks:
+                     devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, progress: AskedProgress = None) -> RandomWalks:
         """As warren.random_walks(self, ...)."""
         from ._walks import random_walks
 
-        return random_walks(self, starts, length, weighted, p, q, seed, batch, device, devices, edges, session)
+        return random_walks(self, starts, length, weighted, p, q, seed, batch, device, devices, edges, session, progress=progress)
 
     def sample_batches(self, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), batch_size: int = 1024, replace: bool = False, weighted: bool = False,
                        disjoint: bool = False, edge_ids: bool = False, seed: int = 1, batch: int = 0, in_flight: int = 0, device: str = "auto",
                        devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, once: bool = False, labor: bool = False, layer_dependency: bool = False,
-                       edge_times: Any = None, seed_times: Any = None, temporal_strategy: str = "uniform") -> SampledBatches:
+                       edge_times: Any = None, seed_times: Any = None, temporal_strategy: str = "uniform", progress: AskedProgress = None) -> SampledBatches:
         """As warren.sample_batches(self, ...)."""
         from ._sample import sample_batches
 
         return sample_batches(self, seeds, fanouts, batch_size, replace, weighted, disjoint, edge_ids, seed, batch, in_flight, device, devices, edges, session, once=once,
-                              labor=labor, layer_dependency=layer_dependency, edge_times=edge_times, seed_times=seed_times, temporal_strategy=temporal_strategy)
+                              labor=labor, layer_dependency=layer_dependency, edge_times=edge_times, seed_times=seed_times, temporal_strategy=temporal_strategy,
+                              progress=progress)
 
     def sddmm(self, X: Any, Y: Any, weighted: bool = True, device: str = "auto", devices: int | str = "auto", session: Session | None = None,
               return_info: bool = False) -> Any:
@@ -371,6 +383,8 @@ def _restored(offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray | No
     """A graph that was pickled."""
     from ._build import from_csr
 
+    if _core.is_forked():
+        return _ForkedGraph(offsets, targets, weights, names, has_nodes, ids, arrays, is_rounded)
     graph = Graph(from_csr(offsets, targets, weights, keep_duplicates=True, copy=False)._core, names, arrays)
     if names is not None:
         index = {name: v for v, name in reversed(list(enumerate(names)))}  # The first of equal names.
@@ -378,6 +392,30 @@ def _restored(offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray | No
     graph._ids = None if ids is None or has_nodes else _Ids(ids)
     graph._is_rounded = is_rounded
     return graph
+
+
+class _ForkedGraph(Graph):
+    """A graph that was unpickled in a process which was forked off one that used warren: it may be handed on, and says at its first use why it has none.
+
+    A multiprocessing.Pool whose workers fail while they unpickle a task waits for ever.
+    """
+
+    def __init__(self, *kept: Any):
+        self._kept = kept
+        self._num_vertices, self._num_edges = len(kept[0]) - 1, len(kept[1])
+        self._labels = self._index = self._ids = self._by_name = None
+        self._arrays, self._is_rounded = kept[6], kept[7]
+
+    @property
+    def _core(self) -> _core.Graph:  # type: ignore[override]
+        _core.check_not_forked()
+        raise AssertionError("not forked")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, self._kept
+
+    def __repr__(self) -> str:
+        return f"<warren.Graph {self.num_vertices} vertices, {self.num_edges} edges, in a process that was forked>"
 
 
 class _Ids:

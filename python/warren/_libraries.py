@@ -12,7 +12,7 @@ LIBRARIES = ("numpy", "torch", "cupy", "jax")
 
 
 def check_library(name: str, library: Any) -> str:
-    if library not in (*LIBRARIES, "dlpack"):
+    if not isinstance(library, str) or library not in (*LIBRARIES, "dlpack"):
         raise ValueError(f"{name}: got {library!r}, expected one of " + ", ".join(map(repr, (*LIBRARIES, "dlpack"))))
     return str(library)
 

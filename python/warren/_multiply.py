@@ -43,6 +43,7 @@ def spmm(graph: Graph, B: Any, normalize: str | None = None, transpose: bool = F
     kind = choice("normalize", normalize, NORMALIZATIONS)
     choice("strategy", strategy, STRATEGIES)
     run = run_of("auto", "auto", device, devices, session)
+    flag("return_info", return_info)
     values, used, ran = _core.spmm(graph._core, flat(b), columns_of(b), kind, flag("self_loops", self_loops), flag("transpose", transpose), flag("weighted", weighted), strategy, run)
     C = to_library(values, library_of(B), gpu_of(B)).reshape(b.shape)
     if not return_info:
@@ -66,6 +67,7 @@ def sddmm(graph: Graph, X: Any, Y: Any, weighted: bool = True, device: str = "au
     if isinstance(x, _core.View) and isinstance(y, _core.View) and x.gpu != y.gpu:
         raise ValueError(f"Y: got an array on GPU {y.gpu}, expected X's, {x.gpu}")
     run = run_of("auto", "auto", device, devices, session)
+    flag("return_info", return_info)
     values, ran = _core.sddmm(graph._core, flat(x), flat(y), columns_of(x), flag("weighted", weighted), run)
     out = to_library(values, library_of(X), gpu_of(X))
     if not return_info:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import as_numpy
+from ._arrays import as_numpy, type_name
 
 # Of a layer: PyG's name, warren's (None: zeros, which warren's layer does not have), and how one becomes the other.
 TRANSPOSED, VECTOR, HEADS = "transposed", "vector", "heads"
@@ -38,17 +38,21 @@ def to_pyg(kind: str, layers: int, weights: Mapping[str, np.ndarray]) -> list[di
 
 def from_pyg(kind: str, layers: int, weights: Mapping[str, np.ndarray], states: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
     _check_plain(kind, weights, layers)
+    if isinstance(states, (str, bytes, Mapping)) or not isinstance(states, Sequence):
+        raise ValueError(f"states: got {type_name(states)}, expected a list of {layers} state dicts, one a layer")
     if len(states) != layers:
         raise ValueError(f"states: got {len(states)} layers, expected {layers}")
     found = {}
     for at, state in enumerate(states):
         expected = [name for name, _, _ in parameters_of(kind, weights)]
+        if not isinstance(state, Mapping):
+            raise ValueError(f"states[{at}]: got {type_name(state)}, expected a dict with {', '.join(expected)}")
         if set(state) != set(expected):
-            raise ValueError(f"states[{at}]: got {', '.join(state)}, expected {', '.join(expected)}")
+            raise ValueError(f"states[{at}]: got {', '.join(map(str, state)) or 'nothing'}, expected {', '.join(expected)}")
         for name, own, how in parameters_of(kind, weights):
             array = as_numpy(f"states[{at}][{name!r}]", state[name])
             if own is None:
-                if array.any():
+                if array.dtype.kind not in "biuf" or array.any():
                     raise ValueError(f"states[{at}][{name!r}]: got numbers that are not 0, expected zeros: warren's layer has no such bias")
                 continue
             shape = weights[f"layers.{at}.{own}"].shape

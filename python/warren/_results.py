@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy as np
 
 from . import _core
+from ._arrays import whole_number
 from ._errors import VerificationError
 from ._libraries import check_library, to_library
 
@@ -59,7 +60,7 @@ class Result:
         "dlpack": an object with `__dlpack__` that any library takes, on the device where it is. The memory is the result's: what is written there, the
         result tells. Raises ValueError for another name or library, ImportError where it is not installed.
         """
-        if name not in self._columns:
+        if not isinstance(name, str) or name not in self._columns:
             raise ValueError(f"name: got {name!r}, expected one of " + ", ".join(map(repr, self._columns)))
         return to_library(self._value(name), self._graph.arrays if library is None else check_library("library", library))
 
@@ -255,9 +256,10 @@ class PageRankResult(Result):
         return self.array("rank")
 
     def top(self, count: int = 10) -> list[tuple[Hashable, float]]:
-        """The vertices of largest rank, equal ones by id."""
+        """The `count` vertices of largest rank, all where there are fewer, equal ones by id. Raises ValueError for no number of 0 or more."""
+        number = whole_number("count", count, 0, "a number of 0 or more")
         rank = self._host("rank")
-        best = np.argsort(-rank, kind="stable")[:count]
+        best = np.argsort(-rank, kind="stable")[:number]
         return list(zip(self._graph.labels(best), rank[best].tolist()))
 
     def _summary(self) -> str:

@@ -11,6 +11,8 @@ from . import _core
 from ._arrays import flag, seed_number, times_array, whole_number
 from ._graph import Graph, check_graph, is_one, vertex_array
 from ._libraries import check_library, library_of, to_library
+from ._pickling import NotPickled
+from ._progress import AskedProgress, Telling
 from ._results import run_info
 from ._session import Session, run_of
 from ._train import fanouts as hops_of
@@ -81,7 +83,7 @@ class SampledBatches(Sequence[Sample]):
     def array(self, name: str, hop: int = 0, library: str | None = None) -> Any:
         """"vertices", "trees", or of a hop "offsets", "targets", "edge_ids", as an array of `library` ("numpy", "torch", "cupy", "jax"; None: as they are told)."""
         columns = ("offsets", "targets", "edge_ids")
-        if name not in ("vertices", "trees", *columns):
+        if not isinstance(name, str) or name not in ("vertices", "trees", *columns):
             raise ValueError(f"name: got {name!r}, expected one of 'vertices', 'trees', 'offsets', 'targets', 'edge_ids'")
         values = {"vertices": self._vertices, "trees": self._trees}.get(name)
         if values is None:
@@ -89,6 +91,12 @@ class SampledBatches(Sequence[Sample]):
         if library is None and self._library is not None:
             return to_library(values, self._library, self._gpu)
         return to_library(values, self._graph.arrays if library is None else check_library("library", library))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled with its arrays, in host memory, and its graph."""
+        layers = [tuple(to_library(values, "numpy") for values in layer) for layer in self._layers]
+        return {**self.__dict__, "_vertices": to_library(self._vertices, "numpy"), "_trees": to_library(self._trees, "numpy"), "_layers": layers,
+                "_library": None, "_gpu": None, "_told": {}}
 
     def _array(self, name: str, hop: int = 0) -> Any:
         key = (name, hop)
@@ -140,11 +148,13 @@ class SampledBatches(Sequence[Sample]):
         return f"<warren.SampledBatches {len(self)} batches, {self.info['sampled_edges']} edges>"
 
 
-class EdgeTimes:
+class EdgeTimes(NotPickled):
     """Times of a graph's edges, for calls that sample by time: lists of edges are sorted by the first call, and later ones with the same options and as many seeds use them.
 
     times: integers of 64 bits, one for each edge, in the order of to_edges(). Raises ValueError for what are none.
     """
+
+    _kept_by = "keep the array of times, and make another one of it"
 
     def __init__(self, times: Any):
         self._core = _core.EdgeTimes(times_array("times", times, "one for each edge"))
@@ -247,7 +257,8 @@ def sample(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5),
 def sample_batches(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), batch_size: int = 1024, replace: bool = False, weighted: bool = False,
                    disjoint: bool = False, edge_ids: bool = False, seed: int = 1, batch: int = 0, in_flight: int = 0, device: str = "auto",
                    devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, once: bool = False, own: bool = False,
-                   labor: bool = False, layer_dependency: bool = False, edge_times: Any = None, seed_times: Any = None, temporal_strategy: str = "uniform") -> SampledBatches:
+                   labor: bool = False, layer_dependency: bool = False, edge_times: Any = None, seed_times: Any = None, temporal_strategy: str = "uniform",
+                   progress: AskedProgress = None) -> SampledBatches:
     """Samples of many batches by one call, each as sample() gives it, in arrays that stay on the device.
 
     seeds: a list or an array of vertices, on a GPU too, batch after batch; batch_size seeds make a batch, the last one has the rest. edge_ids: tell the edges' places in the
@@ -255,6 +266,8 @@ def sample_batches(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15,
     alone. devices: batches are shared out among them, and the arrays are on the first. The rest, determinism too, as of sample().
     own: after join_processes(), each process gives seeds of its own and gets their samples alone, on its device, at a time of its own; the first call with the
     same options all processes make together, and draws differ from process to process. edge_times are then an EdgeTimes.
+    progress: a function that is called about twenty times a second, in the thread that calls, and once at the end, with a dict: "unit" ("batches"), "done" and
+    "total", how many of them. What it raises ends the call. True: a bar by tqdm, where that is installed.
     Raises as sample(), and ValueError for a batch_size of 0, and for own where several devices have one process.
     """
     check_graph(graph)
@@ -266,9 +279,10 @@ def sample_batches(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15,
     flight = whole_number("in_flight", in_flight, 0, "a number of batches, or 0 to choose")
     most = 2**32 - 1
     choices = _choices(chosen.size, replace, weighted, disjoint, once, labor, layer_dependency, edge_times, seed_times, temporal_strategy)
-    if own and edge_times is not None and not isinstance(edge_times, EdgeTimes):
+    if flag("own", own) and edge_times is not None and not isinstance(edge_times, EdgeTimes):
         raise ValueError("edge_times: got an array with own, expected a warren.EdgeTimes: what the processes made together is found again by it")
-    found = _core.sample_batches(graph._core, chosen, hops, size if own else min(size, chosen.size), choices, flag("edge_ids", edge_ids),
-                                 seed_number(seed), _batch_number(batch), min(flight, most), flag("own", own), run)
+    with Telling(progress):
+        found = _core.sample_batches(graph._core, chosen, hops, min(size, 2**63) if own else min(size, chosen.size), choices, flag("edge_ids", edge_ids),
+                                     seed_number(seed), _batch_number(batch), min(flight, most), flag("own", own), run)
     counts = [min(size, chosen.size - at) for at in range(0, chosen.size, size)]
     return SampledBatches(graph, counts, found, None if on_gpu is None else library_of(seeds), None if on_gpu is None else on_gpu.gpu)

@@ -16,6 +16,7 @@ from . import _core
 from ._allocator import allocator_of
 from ._arrays import bounded_number, flag, real_number, whole_number
 from ._cuda_libraries import load as load_cuda_libraries
+from ._pickling import NotPickled
 from ._processes import leave
 
 MAX_DEVICES = _core.max_ranks()
@@ -60,7 +61,7 @@ def number_of_devices(value: Any) -> int:
     return number
 
 
-class Session:
+class Session(NotPickled):
     """Keeps ranks that wait for work, and each one's part of the graphs, so that a call takes microseconds and not the start of a team.
 
     device: "auto" (GPUs where there are some), "cpu" or "cuda". devices: how many ranks calls use that do not say: GPUs, or shares of the CPU.
@@ -79,6 +80,8 @@ class Session:
     Inside `with` it is the session of the calls of this thread or task; `session=` of a call names another one. Several threads may enter it: the last one
     that leaves closes it.
     """
+
+    _kept_by = "make another one with its options"
 
     def __init__(self, device: str = "auto", devices: int | str = "auto", threads: int | None = None, share_devices: bool = False, allocator: Any = None, slice_milliseconds: float = 0.0):
         self._lock = threading.Lock()

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import as_numpy, type_name, whole_number
+from ._arrays import as_numpy, flag, refuse_objects, type_name, whole_number
 from ._libraries import library_of, to_library
+from ._pickling import NotPickled
 from ._session import Session, choice, run_of
 from ._views import TYPE_CODES, gpu_of, id_type, own_type, real_type, view_of
 
@@ -22,7 +23,7 @@ STRATEGIES = {"auto": 0, "pull": 1, "owner-sum": 2, "messages": 3}
 LARGEST = {"i": 8, "u": 8, "f": 8, "c": 16, "b": 1}
 
 
-class Table:
+class Table(NotPickled):
     """Rows that the ranks of a session share: features, or embeddings. Made once, for many gathers and lookups.
 
     values: an array of any library, one row an element of its first dimension: shape (n,) or (n, ...). Numbers of any type, or booleans. They are kept
@@ -36,8 +37,10 @@ class Table:
     Raises ValueError for what is no such array and for options that do not go together, IndexError for a row of `cached` that is none; MemoryError.
     """
 
+    _kept_by = "keep the array that it was made of, and make another Table of it"
+
     def __init__(self, values: Any, placement: str = "device", cached: Any = None, device: str = "auto", devices: int | str = "auto", session: Session | None = None):
-        rows = _rows("table", values)
+        rows = _rows("values", values)
         where = choice("placement", placement, PLACEMENTS)
         run = run_of("auto", "auto", device, devices, session)
         self.shape: tuple[int, ...] = rows.shape
@@ -57,7 +60,8 @@ class Table:
         """As warren.gather(self, ids). own: after join_processes(), each process gives ids of its own and gets their rows alone, at a time of its own; the
         first such call all processes make together."""
         numbers, shape = _ids("ids", ids)
-        found, hits, ran = self._core.gather(numbers, TYPE_CODES[self.dtype.kind], self.dtype.itemsize * 8, bool(own))
+        flag("return_info", return_info)
+        found, hits, ran = self._core.gather(numbers, TYPE_CODES[self.dtype.kind], self.dtype.itemsize * 8, flag("own", own))
         out = self._as_asked(found, (*shape, *self.shape[1:]), ids)
         if not return_info:
             return out
@@ -73,8 +77,9 @@ class Table:
             raise ValueError(f"table: got elements of type {self.dtype}, expected float32 or float16")
         how = choice("mode", mode, MODES)
         choice("strategy", strategy, STRATEGIES)
+        flag("return_info", return_info)
         numbers, shape = _ids("ids", ids)
-        bounds = _bag_offsets(shape, offsets, include_last_offset)
+        bounds = _bag_offsets(shape, offsets, flag("include_last_offset", include_last_offset))
         weights = None if per_sample_weights is None else _weights(per_sample_weights, shape, mode)
         found, used, moved, ran = self._core.lookup(numbers, bounds, weights, how, strategy, self.dtype == np.float16)
         out = self._as_asked(found, (bounds.size - 1, *self.shape[1:]), ids)
@@ -137,7 +142,12 @@ def lookup(table: Any, ids: Any, offsets: Any = None, mode: str = "mean", per_sa
 
 def _table_of(table: Any, placement: str | None, cached: Any, device: str, devices: int | str, session: Session | None) -> Table:
     if not isinstance(table, Table):
-        return Table(table, "device" if placement is None else placement, cached, device, devices, session)
+        try:
+            return Table(table, "device" if placement is None else placement, cached, device, devices, session)
+        except ValueError as error:
+            if str(error).startswith("values: "):
+                raise ValueError("table" + str(error).removeprefix("values")) from None
+            raise
     for name, value, default in (("placement", placement, None), ("cached", cached, None), ("device", device, "auto"), ("devices", devices, "auto"),
                                  ("session", session, None)):
         if value is not default and value != default:
@@ -171,6 +181,8 @@ def _row_numbers(name: str, values: Any) -> tuple[np.ndarray, tuple[int, ...]]:
     array = as_numpy(name, values)
     if array.size == 0 and array.dtype.kind == "f":
         array = array.astype(np.int64)  # An empty list has no integers to show.
+    if array.dtype == object:
+        refuse_objects(name, array.reshape(-1), "numbers of rows")
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name}: got elements of type {array.dtype}, expected integers")
     if array.dtype == np.uint64 and array.size > 0 and int(array.max()) >= 2**63:
@@ -189,6 +201,9 @@ def _hot_rows(cached: Any, rows: int) -> np.ndarray:
     numbers, shape = _row_numbers("cached", cached)
     if len(shape) != 1:
         raise ValueError(f"cached: got an array of shape {shape}, expected one dimension")
+    wrong = np.flatnonzero(numbers >= rows)
+    if wrong.size > 0:
+        raise IndexError(f"cached[{wrong[0]}]: got {int(numbers.view(np.int64)[wrong[0]])}, expected a row, 0 to {rows - 1}")
     return numbers
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from . import _core
 from ._arrays import as_numpy, bounded_number, flag, path_text, real_number, seed_number, type_name, whole_number
 from ._build import _place
 from ._dataset import Dataset, of_core, read_dataset
+from ._pickling import NotPickled
+from ._progress import AskedProgress, Progress, check_progress, new_bar
 from ._pyg_layers import from_pyg, to_pyg
 from ._results import Result
 from ._session import Session, choice, run_of
@@ -21,8 +25,7 @@ from ._session import Session, choice, run_of
 if TYPE_CHECKING:
     import pandas
 
-Progress = Callable[[dict[str, Any]], object]
-
+MODEL_FILE = "model.safetensors"
 MODELS = {"gcn": 0, "sage": 1, "gat": 2, "gatv2": 3, "gin": 4}
 NAMES: dict[str, dict[Any, int]] = {
     "model": MODELS, "mode": {"full": 0, "sampled": 1}, "task": {"node": 0, "link": 1}, "aggregate": {"mean": 0, "sum": 1, "max": 2},
@@ -64,6 +67,8 @@ class Model:
         Raises ValueError for a name that the model does not have, another shape, and what are no real numbers.
         """
         own = self.weights
+        if not isinstance(weights, Mapping):
+            raise ValueError(f"weights: got {type_name(weights)}, expected a dict of arrays by their names: {', '.join(own)}")
         for name, values in weights.items():
             if name not in own:
                 raise ValueError(f"weights: got {name!r}, expected names of this model: {', '.join(own)}")
@@ -93,20 +98,53 @@ class Model:
         """Writes model.safetensors into the folder, which is made where there is none: whole, or not at all. Raises ValueError where it cannot be written."""
         self._core.save(path_text("folder", folder, "the path of a folder"))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as the file that save() writes."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.save(folder)
+            return _restored_model, (Path(folder, MODEL_FILE).read_bytes(),)
+
     def __repr__(self) -> str:
         facts = self.facts
         return f"<warren.Model {facts['model']}, {facts['layers']} layers, {facts['features']} features, {facts['classes']} classes>"
 
 
+class _ForkedModel(Model):
+    """As _graph._ForkedGraph: a Pool's workers must not fail while they unpickle."""
+
+    def __init__(self, content: bytes):
+        self._content = content
+
+    @property
+    def _core(self) -> _core.Model:  # type: ignore[override]
+        _core.check_not_forked()
+        raise AssertionError("not forked")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored_model, (self._content,)
+
+    def __repr__(self) -> str:
+        return "<warren.Model in a process that was forked>"
+
+
+def _restored_model(content: bytes) -> Model:
+    """A model that was pickled."""
+    if _core.is_forked():
+        return _ForkedModel(content)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, MODEL_FILE).write_bytes(content)
+        return load_model(folder)
+
+
 def load_model(folder: str | os.PathLike[str]) -> Model:
     """The model that warren.train, Model.save or the command line has written into the folder. Raises FileNotFoundError; ValueError for a damaged file."""
     text = path_text("folder", folder, "the path of a folder")
-    if not os.path.isfile(os.path.join(text, "model.safetensors")):
+    if not os.path.isfile(os.path.join(text, MODEL_FILE)):
         raise FileNotFoundError(f"folder: got {text!r}, expected a folder with model.safetensors, which train has written")
     return Model(_core.load_model(text))
 
 
-class TrainResult:
+class TrainResult(NotPickled):
     """What a training has found.
 
     history: a dict an epoch, with epoch, loss, train_accuracy, validation_accuracy, validation_loss, test_accuracy and seconds, those before a resume included.
@@ -116,6 +154,8 @@ class TrainResult:
     normalize: what was done to the features, "rows" or "none". strategy, strategy_reason: of mode "full", how rows of other devices entered the sums ("local" on
     one), and why so. seconds: of all epochs of this run.
     """
+
+    _kept_by = "pickle its model, history and scores, and to_json(), or save() the model"
 
     def __init__(self, dataset: Dataset, options: dict[str, Any], found: tuple[Any, ...]):
         history, self.epochs, self.best_epoch, self.best_validation, self.test_accuracy, _, self.chance, self.stopped_early, model, scores = found[:10]
@@ -214,7 +254,7 @@ def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: s
           method: str = "ranges", reorder: str = "none", seed: int = 1, checkpoint: str | os.PathLike[str] | None = None,
           checkpoint_every: int = 20, checkpoint_batches: int = 0, resume: bool = False, overwrite: bool = False, allow_changes: bool = False,
           features: int | None = None, classes: int | None = None, labels: str = "auto", symmetrize: bool = False, drop_self_loops: bool = False,
-          weights: str | None = None, progress: bool | Progress | None = None, device: str = "auto", devices: int | str = "auto",
+          weights: str | None = None, progress: AskedProgress = None, device: str = "auto", devices: int | str = "auto",
           session: Session | None = None) -> TrainResult:
     """Trains a graph neural network on the dataset's training vertices, with softmax cross-entropy, or sigmoid cross-entropy where a vertex has any number
     of labels. The best epoch is that of the highest validation accuracy, of the lowest validation loss among equals.
@@ -276,7 +316,7 @@ def predict(dataset: Dataset | str | os.PathLike[str], model: Model | str | os.P
     Repeats bit for bit on one device with the same numbers of ranks and threads.
     Raises ValueError for a dataset that does not fit the model (features, classes, how it was read), and for an option that is none; FileNotFoundError; MemoryError.
     """
-    asked = model if isinstance(model, Model) else load_model(model)
+    asked = model if isinstance(model, Model) else _model_of(model)
     how = "" if normalize is None else str(normalize)
     choice("normalize", normalize, {None: 0, **NAMES["normalize"]})
     run = run_of("auto", "auto", device, devices, session)
@@ -289,6 +329,13 @@ def predict(dataset: Dataset | str | os.PathLike[str], model: Model | str | os.P
     found = _core.predict(data._core, asked._core, flag("embeddings", embeddings), how, flag("allow_changes", allow_changes), flag("allow_tf32", allow_tf32), run)
     _warn(found[6])
     return PredictResult(data, asked, found)
+
+
+def _model_of(folder: Any) -> Model:
+    """Of predict()'s argument, which may be a Model, too."""
+    if not isinstance(folder, (str, os.PathLike)):
+        raise ValueError(f"model: got {type_name(folder)}, expected a warren.Model, or the folder of one")
+    return load_model(folder)
 
 
 def _options(given: dict[str, Any]) -> _core.TrainOptions:
@@ -310,7 +357,7 @@ def _options(given: dict[str, Any]) -> _core.TrainOptions:
     options.seed = seed_number(given["seed"])
     if given["strategy"] is not None:
         if not isinstance(given["strategy"], str):
-            raise TypeError(f"strategy: got {given['strategy']!r}, expected a name such as \"pull\", or None")
+            raise ValueError(f"strategy: got {given['strategy']!r}, expected a name such as \"pull\", or None")
         options.strategy = given["strategy"]
     if given["class_weights"] is not None:
         options.class_weights = _class_weights(given["class_weights"])
@@ -355,7 +402,7 @@ def _real(name: str, value: Any, largest: float) -> float:
 def fanouts(name: str, values: Sequence[int] | int) -> list[int]:
     """Of an only number a list of one."""
     expected = "numbers of neighbours, hop by hop: 1 or more, or -1 for all"
-    hops = values if isinstance(values, (list, tuple, range, np.ndarray)) else [values]
+    hops = values if isinstance(values, (list, tuple, range)) or (isinstance(values, np.ndarray) and values.ndim > 0) else [values]
     if len(hops) == 0:
         raise ValueError(f"{name}: got none, expected {expected}")
     numbers = [whole_number(f"{name}[{at}]", hop, -1, expected) for at, hop in enumerate(hops)]
@@ -371,35 +418,21 @@ def _check_dataset(dataset: Any) -> None:
 
 def _only_by_name(given: dict[str, Any]) -> None:
     for name, default in (("features", None), ("classes", None), ("labels", "auto"), ("symmetrize", False), ("drop_self_loops", False), ("weights", None)):
-        if given[name] != default:
+        if given[name] is not default and not (isinstance(given[name], (str, bool)) and given[name] == default):
             raise ValueError(f"{name}: got {given[name]!r}, expected nothing: it is for datasets that are read by name, and this one is a warren.Dataset")
 
 
 class _Bar:
     """What is called after each epoch: the user's function, a bar of tqdm's, or None."""
 
-    def __init__(self, progress: bool | Progress | None, epochs: int):
-        self._bar: Any = None
-        self._seen: Progress | None = None
-        if callable(progress):
-            self._seen = progress
-        elif progress is not None and not isinstance(progress, bool):
-            raise ValueError(f"progress: got {progress!r}, expected a function of an epoch's dict, True, False or None")
-        elif progress:
-            self._make_bar(epochs)
+    def __init__(self, progress: AskedProgress, epochs: int):
+        check_progress(progress, "a function of an epoch's dict")
+        self._bar: Any = new_bar(epochs, "epoch") if progress is True else None
+        self._seen: Progress | None = progress if callable(progress) else None if self._bar is None else self._show
 
-    def _make_bar(self, epochs: int) -> None:
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            return
-        self._bar = tqdm(total=epochs, unit="epoch")
-
-        def show(epoch: dict[str, Any]) -> None:
-            self._bar.update(epoch["epoch"] - self._bar.n)
-            self._bar.set_postfix(loss=f"{epoch['loss']:.4f}", validation=f"{epoch['validation_accuracy']:.4f}")
-
-        self._seen = show
+    def _show(self, epoch: dict[str, Any]) -> None:
+        self._bar.update(epoch["epoch"] - self._bar.n)
+        self._bar.set_postfix(loss=f"{epoch['loss']:.4f}", validation=f"{epoch['validation_accuracy']:.4f}")
 
     def __enter__(self) -> Progress | None:
         return self._seen

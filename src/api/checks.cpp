@@ -53,23 +53,49 @@ void check_fanouts(const std::vector<std::int64_t>& fanouts) {
           fmt::format("--fanout: {} hops are more than {}", fanouts.size(), sample::kMaxHops));
 }
 
+namespace {
+
+bool is_lower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
+bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+/// Whether an option of the command line begins at `i`; one of another program's is none.
+bool begins_option(std::string_view message, std::size_t i) {
+  const bool begins_word = i == 0 || message[i - 1] == ' ' || message[i - 1] == '(';
+  const bool is_named = i + 2 < message.size() && is_lower(message[i + 2]);
+  if (!begins_word || !is_named || !message.substr(i).starts_with("--")) return false;
+  const std::string_view before = message.substr(0, i);
+  return !before.ends_with("docker run ") && !before.ends_with("srun ");
+}
+
+/// Behind the word at `i` that stands for an option's value, as " DIR" does in "--checkpoint DIR",
+/// where there is one; else `i`.
+std::size_t behind_placeholder(std::string_view message, std::size_t i) {
+  if (i >= message.size() || message[i] != ' ') return i;
+  std::size_t end = i + 1;
+  while (end < message.size() && std::isupper(static_cast<unsigned char>(message[end])) != 0) ++end;
+  const bool is_word = end > i + 1 && (end == message.size() || !is_letter(message[end]));
+  const bool is_value = end < message.size() && (message[end] == '_' || message[end] == '-');
+  return is_word && !is_value ? end : i;
+}
+
+}  // namespace
+
 std::string in_library_words(std::string_view message) {
   std::string text;
-  bool is_option = false;
-  for (std::size_t i = 0; i < message.size(); ++i) {
-    const bool is_letter = std::isalnum(static_cast<unsigned char>(message[i])) != 0;
-    const bool begins_word = i == 0 || message[i - 1] == ' ' || message[i - 1] == '(';
-    const bool is_named =
-        i + 2 < message.size() && std::isalpha(static_cast<unsigned char>(message[i + 2])) != 0;
-    const bool is_foreign = message.substr(0, i).ends_with("docker run ");
-    if (begins_word && is_named && !is_foreign && message.substr(i).starts_with("--")) {
-      is_option = true;
-      ++i;
-    } else if (is_option && message[i] == '-') {
-      text += '_';
+  std::size_t i = 0;
+  while (i < message.size()) {
+    if (message.substr(i).starts_with("'warren ")) {  // A command, which is to be typed so.
+      const std::size_t end = message.find('\'', i + 1);
+      const std::size_t count = end == std::string_view::npos ? end : end + 1 - i;
+      text += message.substr(i, count);
+      if (end == std::string_view::npos) break;
+      i = end + 1;
+    } else if (begins_option(message, i)) {
+      for (i += 2; i < message.size() && (is_letter(message[i]) || message[i] == '-'); ++i)
+        text += message[i] == '-' ? '_' : message[i];
+      i = behind_placeholder(message, i);
     } else {
-      is_option = is_option && is_letter;
-      text += message[i];
+      text += message[i++];
     }
   }
   return text;

@@ -89,7 +89,7 @@ void check_order_of_words(const std::string& path, const std::string& names_path
       fmt::format("{}: its ids are words, and nothing says whose the rows of features are: give "
                   "vertices numbers, the rows from 0, or write names.txt, a word a line, in the "
                   "order of the rows, which must be that in which the graph names them first "
-                  "(--id-map tells it)",
+                  "('warren convert --id-map' tells it)",
                   path));
   const std::vector<std::string> names = learn::read_names(names_path);
   const auto [name, word] = std::ranges::mismatch(names, words);

@@ -117,9 +117,8 @@ std::shared_ptr<const graph::RowFile> rows_in_file(const GraphPlace& place,
 std::string cure_by_file(const GraphPlace& place, const std::string& name,
                          const ReadOptions& options) {
   return fmt::format(
-      "raise --host-memory, or use a host with more; bfs, cc and pagerank of a smaller one read "
-      "the "
-      "lists from a .wgr file: {}",
+      "raise --host-memory, or use a host with more; bfs, components and pagerank of a smaller one "
+      "read the lists from a .wgr file: {}",
       cure(place, name, options));
 }
 

@@ -10,6 +10,7 @@
 #include "warren/core/nearest.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/graph/arrays.hpp"
+#include "warren/graph/generated_size.hpp"
 #include "warren/graph/io.hpp"
 #include "warren/graph/partition.hpp"
 #include "warren/graph/transform.hpp"
@@ -40,6 +41,8 @@ namespace {
 
 /// The whole graph, in host memory.
 graph::Graph build_drawing(const Drawing& drawing, exec::ThreadPool& pool) {
+  graph::check_host_memory(drawing.spec, drawing.build, drawing.weights.has_value(),
+                           "the generated graph", "use a host with more memory");
   graph::Graph graph = graph::build(*graph::make_source(drawing.spec), drawing.build, pool);
   if (drawing.weights)
     graph::set_uniform_weights(graph, drawing.weights->low, drawing.weights->high,

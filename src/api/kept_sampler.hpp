@@ -36,7 +36,7 @@ struct SamplerKey {
 };
 
 struct KeptSampler : RankSampler {
-  /// `team`: over whose ranks the shard is cut.
+  /// `team`: over whose ranks the shard is cut. Where it has ended, a batch ends at its next hop.
   KeptSampler(team::Team& team, const graph::Shard& shard, SamplerKey made_for)
       : key(std::move(made_for)),
         stream(team.device()),
@@ -54,7 +54,8 @@ struct KeptSampler : RankSampler {
                  .disjoint = key.disjoint,
                  .once = key.once,
                  .edge_ids = key.edge_ids,
-                 .seed = key.seed}),
+                 .seed = key.seed,
+                 .before_hop = [&team] { team.check(); }}),
         packer(team.device()),
         seeds(team.device(), key.batch * key.in_flight) {}
 

@@ -2,6 +2,7 @@
 // Calls whose parts name options as the command line does.
 #pragma once
 
+#include <string>
 #include <utility>
 
 #include "warren/api/checks.hpp"
@@ -11,7 +12,18 @@
 
 namespace warren::api {
 
-/// What `call` returns. UsageError and InputError are told in the library's words.
+/// A MemoryError with another text.
+class MemoryErrorInLibraryWords : public MemoryError {
+ public:
+  explicit MemoryErrorInLibraryWords(const MemoryError& error)
+      : MemoryError(error), text_(in_library_words(error.what())) {}
+  [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
+/// What `call` returns. UsageError, InputError and MemoryError are told in the library's words.
 template <class Call>
 auto told_in_library_words(Call&& call) {
   try {
@@ -22,6 +34,8 @@ auto told_in_library_words(Call&& call) {
     throw UsageError(in_library_words(error.what()));
   } catch (const InputError& error) {
     throw InputError(in_library_words(error.what()));
+  } catch (const MemoryError& error) {
+    throw MemoryErrorInLibraryWords(error);
   }
 }
 

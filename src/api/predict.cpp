@@ -43,15 +43,16 @@ void fit_to_model(const std::string& name, const learn::Checkpoint& checkpoint, 
   const bool is_known = !checkpoint.settings.empty();
   if (is_known && dataset.loss != checkpoint.loss)
     throw InputError(fmt::format(
-        "{}: the model tells {}, but this dataset has {}: --no-labels predicts without them", name,
-        is_binary ? "one class of a vertex" : "any number of labels of a vertex",
+        "{}: the model tells {}, but this dataset has {}: leave its labels out to predict without "
+        "them ('warren predict --no-labels')",
+        name, is_binary ? "one class of a vertex" : "any number of labels of a vertex",
         is_binary ? "any number of labels a vertex" : "one class a vertex"));
   const bool fits = is_binary ? checkpoint.model.classes == dataset.classes
                               : checkpoint.model.classes >= dataset.classes;
   if (!fits)
     throw InputError(fmt::format(
-        "{}: the model is of {} classes, but this dataset has {}: --no-labels predicts without "
-        "them",
+        "{}: the model is of {} classes, but this dataset has {}: leave its labels out to predict "
+        "without them ('warren predict --no-labels')",
         name, checkpoint.model.classes, dataset.classes));
   dataset.classes = checkpoint.model.classes;
 }

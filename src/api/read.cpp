@@ -9,6 +9,7 @@
 #include "warren/api/session.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/dataset/folders.hpp"
+#include "warren/graph/generated_size.hpp"
 #include "warren/graph/io.hpp"
 #include "warren/graph/transform.hpp"
 
@@ -122,6 +123,10 @@ Graph read_place(const GraphPlace& place, const std::string& name, const ReadOpt
     if (options.no_negative_weights) check_not_negative(graph, name, pool);
   };
   try {
+    if (place.generator)
+      graph::check_host_memory(
+          *place.generator, build, uniform.has_value(), name,
+          options.host_memory == 0 ? "use a host with more memory" : "raise --host-memory");
     session.teams()->on_host(load);
   } catch (const MemoryError& error) {
     // It may still be traversed from a file.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "warren/api/sample.hpp"
+#include "warren/core/progress.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/team/processes.hpp"
 
@@ -142,18 +143,21 @@ const Vertex* put_seeds(KeptSampler& kept, const Graph& graph, const SampleBatch
 }
 
 /// Batches [first, end) of the call, whose seeds are `seeds`, `all` of them, with `times` where
-/// they have some. `number`: of batch 0.
-void sample_share(KeptSampler& kept, const SampleBatchesOptions& options, const Vertex* seeds,
-                  const std::int64_t* times, std::uint64_t all, std::uint64_t first,
-                  std::uint64_t end, std::uint64_t number, Sampled& mine) {
+/// they have some. `number`: of batch 0. Ends with the team.
+void sample_share(const team::Team& team, KeptSampler& kept, const SampleBatchesOptions& options,
+                  const Vertex* seeds, const std::int64_t* times, std::uint64_t all,
+                  std::uint64_t first, std::uint64_t end, std::uint64_t number, Sampled& mine) {
   const std::uint64_t each = std::min<std::uint64_t>(options.batch_size, seeds_of(options));
+  expect_progress("batches", end - first);
   for (std::uint64_t b = first; b < end; b += kept.key.in_flight) {
+    team.check();
     const std::uint64_t begin = (b - first) * each;
     const std::uint64_t count = std::min<std::uint64_t>(all - begin, each * kept.key.in_flight);
     kept.sampler.run(kept.stream, seeds + begin, count, number + b,
                      times == nullptr ? nullptr : times + begin);
     auto counts = kept.sampler.counts(kept.stream);
     const double done = static_cast<double>(b - first) + static_cast<double>(counts.size());
+    advance_progress(counts.size());
     add_flight(kept, std::move(counts), static_cast<double>(end - first) / done, mine);
   }
   kept.stream.synchronize();
@@ -289,7 +293,7 @@ SampleBatchesResult sample_all(const Graph& graph, const SampleBatchesOptions& o
     if (is_own) {
       // Lists of other ranks do not change, so that none need be waited for.
       const double begin = now_seconds();
-      sample_share(kept, options, seeds, times, until - from, 0, batches,
+      sample_share(team, kept, options, seeds, times, until - from, 0, batches,
                    own_number(options.batch, p), mine);
       call.info.seconds = now_seconds() - begin;
       return;
@@ -297,7 +301,8 @@ SampleBatchesResult sample_all(const Graph& graph, const SampleBatchesOptions& o
     team.with_peer_memory([&] {
       team.barrier();
       const double begin = now_seconds();
-      sample_share(kept, options, seeds, times, until - from, first, end, options.batch, mine);
+      sample_share(team, kept, options, seeds, times, until - from, first, end, options.batch,
+                   mine);
       if (team.spans_processes()) {
         join_everywhere(team, kept.stream, mine);
       } else if (ranks > 1) {

@@ -12,6 +12,8 @@
 
 #include "api/array_memory.hpp"
 #include "api/call.hpp"
+#include "api/interrupt.hpp"
+#include "api/progress.hpp"
 
 namespace warren {
 namespace {
@@ -53,6 +55,13 @@ void check_each(const Graph& graph, std::span<const Vertex> sources, const Optio
   for (const Vertex source : sources) api::check_vertex(graph, source, "sources");
 }
 
+/// After each search: short ones end before they look whether they are interrupted.
+void tell_one_more(ProgressCount& count) {
+  count.advance(1);
+  if (api::should_interrupt()) throw Interrupted("the call was interrupted");
+  api::tell_progress(count);
+}
+
 }  // namespace
 
 BfsSearches bfs_from_each(const Graph& graph, std::span<const Vertex> sources, BfsOptions options) {
@@ -60,11 +69,14 @@ BfsSearches bfs_from_each(const Graph& graph, std::span<const Vertex> sources, B
   BfsSearches found;
   SharedRows<Vertex> depth(sources.size(), graph.vertices()),
       parent(sources.size(), graph.vertices());
+  ProgressCount count;
+  count.expect("sources", sources.size());
   for (std::size_t s = 0; s < sources.size(); ++s) {
     options.source = sources[s];
     BfsResult& result = found.each.emplace_back(bfs(graph, options));
     depth.take(s, result.depth);
     parent.take(s, result.parent);
+    tell_one_more(count);
   }
   found.depth = depth.all();
   found.parent = parent.all();
@@ -81,6 +93,8 @@ SsspSearches sssp_from_each(const Graph& graph, std::span<const Vertex> sources,
     if (!rows) rows.emplace(sources.size(), graph.vertices());
     rows->take(s, array);
   };
+  ProgressCount count;
+  count.expect("sources", sources.size());
   for (std::size_t s = 0; s < sources.size(); ++s) {
     options.source = sources[s];
     SsspResult& result = found.each.emplace_back(sssp(graph, options));
@@ -88,6 +102,7 @@ SsspSearches sssp_from_each(const Graph& graph, std::span<const Vertex> sources,
       take(distance, s, result.distance);
     else
       take(real_distance, s, result.real_distance);
+    tell_one_more(count);
   }
   if (distance) found.distance = distance->all();
   if (real_distance) found.real_distance = real_distance->all();

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "warren/core/interrupt_point.hpp"
 #include "warren/core/log.hpp"
 #include "warren/team/processes.hpp"
 
@@ -282,6 +283,10 @@ void Teams::on_device(const std::function<void(const exec::Device&)>& work) {
     Inside& operator=(const Inside&) = delete;
     const Teams* before;
   } const inside_this(this);
+  const std::function<void()> ask = [] {
+    if (should_interrupt()) throw Interrupted("the call was interrupted");
+  };
+  const InterruptPoints points(ask);
   work(*host_);
 }
 

@@ -10,6 +10,7 @@
 #include "warren/team/processes.hpp"
 
 #include "api/interrupt.hpp"
+#include "api/progress.hpp"
 
 namespace warren::api {
 namespace {
@@ -33,6 +34,17 @@ void wait_shortly(std::chrono::microseconds longest, Condition&& condition) {
 /// Ranks of a team that run in this process.
 int ranks_here(const team::TeamOptions& options) {
   return team::Processes::current() != nullptr ? 1 : options.ranks;
+}
+
+/// What ends the call that waits: an interrupt, or what whoever is told of its progress throws.
+std::exception_ptr why_ended(const ProgressCount& progress) {
+  try {
+    if (should_interrupt()) throw Interrupted("the call was interrupted");
+    tell_progress(progress);
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
 }
 
 /// The team that this thread is a rank of.
@@ -85,21 +97,22 @@ bool StandingTeam::run(const Job& job) {
   lock.unlock();
   const auto is_done = [&] { return task->is_done.load(std::memory_order_acquire); };
   const auto sleep_until_done = [&] {
-    bool is_interrupted = false;
+    std::exception_ptr why;
     lock.lock();
     while (!finished_.wait_for(lock, kPeriod, is_done)) {
-      if (is_interrupted) continue;
+      if (why != nullptr) continue;
       lock.unlock();
-      is_interrupted = should_interrupt();
+      why = why_ended(task->progress);
       lock.lock();
-      if (is_interrupted && !is_done()) interrupt(task);
+      if (why != nullptr && !is_done()) interrupt(task);
     }
-    if (is_interrupted) throw Interrupted("the call was interrupted");
+    if (why != nullptr) std::rethrow_exception(why);
   };
   wait_shortly(patience_, is_done);
   if (!is_done()) sleep_until_done();
   // Nobody writes to a task that is done: it is read without the lock.
   if (task->error != nullptr) std::rethrow_exception(task->error);
+  if (task->unfinished == 0) tell_progress(task->progress);
   return task->unfinished == 0;
 }
 
@@ -136,6 +149,7 @@ void StandingTeam::serve(team::Team& team) {
         wait_shortly(patience_, [&] { return shown_.load(std::memory_order_acquire) > number; });
       const std::shared_ptr<Task> task = wait_for(number);
       if (task == nullptr) break;
+      const CountsProgress counts(&task->progress);
       task->job(team, store);
       finish(*task);
     }

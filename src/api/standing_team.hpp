@@ -18,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "warren/core/progress.hpp"
 #include "warren/team/team.hpp"
 
 namespace warren::api {
@@ -50,8 +51,8 @@ class StandingTeam {
   StandingTeam& operator=(const StandingTeam&) = delete;
 
   /// Runs `job` on every rank, after those that were there first. False, and nothing was run, where
-  /// the team has ended before. Throws what the rank that failed first threw; Interrupted; in a
-  /// rank of this team UsageError.
+  /// the team has ended before. Throws what the rank that failed first threw; Interrupted; what
+  /// TellProgress of this thread threw; in a rank of this team UsageError.
   [[nodiscard]] bool run(const Job& job);
   /// Leaves `job` to the ranks, which do it when they come to it.
   void post(Job job);
@@ -63,6 +64,7 @@ class StandingTeam {
     int unfinished = 0;  ///< Ranks of this process.
     std::atomic<bool> is_done{false};
     std::exception_ptr error;
+    ProgressCount progress;
   };
 
   void serve(team::Team& team);

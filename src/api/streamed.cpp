@@ -88,16 +88,18 @@ void check_host(const EdgeFile& file, const StreamMemory& need, DeviceKind kind,
                   human_bytes(file.file_bytes()), cure));
 }
 
-/// Throws MemoryError where a GPU has less than `need`.
-void check_device(const exec::Device& device, const EdgeFile& file, const StreamMemory& need) {
+/// Throws MemoryError where a GPU has less than `need`. `is_limited`: it is believed to have less
+/// than it has.
+void check_device(const exec::Device& device, const EdgeFile& file, const StreamMemory& need,
+                  bool is_limited) {
   if (!device.is_cuda()) return;
   const std::uint64_t left = exec::free_memory(device);
   if (need.device <= left) return;
-  throw MemoryError(device.name(), need.device, left,
-                    fmt::format("windows and a few bytes a vertex; the lists stay in {}: raise "
-                                "--device-memory where it was given, use a GPU with more memory, "
-                                "or --device cpu",
-                                file.path()));
+  throw MemoryError(
+      device.name(), need.device, left,
+      fmt::format("windows and a few bytes a vertex; the lists stay in {}: {}use a GPU "
+                  "with more memory, or --device cpu",
+                  file.path(), is_limited ? "raise --device-memory, " : ""));
 }
 
 /// work(team, check) on the one rank, within the limits of memory.
@@ -113,7 +115,7 @@ void run_on_rank(const Graph& graph, const Options& options, RunInfo& info,
   const HostMemoryLimit host_limit(options.placement.host_memory);
   teams->run(place, graph.state()->number(), [&](team::Team& team, RankStore& /*store*/) {
     MemoryLimit limit(team, options.placement.device_memory, options.placement.host_memory);
-    check_device(team.device(), file_of(graph), memory);
+    check_device(team.device(), file_of(graph), memory, options.placement.device_memory != 0);
     work(team, [&team] { team.check(); });
   });
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "warren/api/checks.hpp"
+#include "warren/core/progress.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/memory/buffer.hpp"
 #include "warren/sample/walks.hpp"
@@ -62,15 +63,35 @@ void check(const Graph& graph, const RandomWalksOptions& options) {
   api::check_drawn_edges(graph, options);
 }
 
-/// The walks [from, until), written to `to`.
-void walk_share(Walker& walker, const RandomWalksOptions& options, std::uint64_t from,
-                std::uint64_t until, Vertex* to) {
+/// Walks of one launch. On GPUs a call that was interrupted ends between two launches: some
+/// hundredths of a second of work.
+std::uint64_t walks_of_a_launch(const exec::Device& device, const RandomWalksOptions& options) {
+  // On the CPU they end in the midst of a launch: parts are for those who are told of the progress.
+  constexpr std::uint64_t kParts = 100;
+  if (!device.is_cuda()) return std::max<std::uint64_t>(options.starts.size() / kParts, 4096);
+  const bool is_biased = options.p != 1.0 || options.q != 1.0;
+  const std::uint64_t steps = std::uint64_t{1} << (is_biased ? 24 : 26);
+  return std::max<std::uint64_t>(steps / (options.length + std::uint64_t{1}), 1);
+}
+
+/// The walks [from, until), written to `to`. Ends with the team.
+void walk_share(const team::Team& team, Walker& walker, const RandomWalksOptions& options,
+                std::uint64_t from, std::uint64_t until, Vertex* to) {
   const std::span<const Vertex> mine = std::span(options.starts).subspan(from, until - from);
   const Vertex* const starts = memory::at_least(walker.stream, walker.starts, mine.size());
   walker.starts.upload(walker.stream, mine);
-  sample::random_walks(walker.stream, walker.store, starts, mine.size(),
-                       walk_options(options, from), to);
-  walker.stream.synchronize();
+  const std::uint64_t most = walks_of_a_launch(team.device(), options);
+  expect_progress("walks", mine.size());
+  for (std::uint64_t begin = 0; begin < mine.size(); begin += most) {
+    sample::WalkOptions walks = walk_options(options, from + begin);
+    if (!team.device().is_cuda()) walks.stop = team.abort_flag();
+    sample::random_walks(walker.stream, walker.store, starts + begin,
+                         std::min(most, mine.size() - begin), walks,
+                         to + begin * (options.length + std::uint64_t{1}));
+    walker.stream.synchronize();
+    team.check();
+    advance_progress(std::min(most, mine.size() - begin));
+  }
 }
 
 RandomWalksResult walk_all(const Graph& graph, const RandomWalksOptions& options) {
@@ -97,7 +118,7 @@ RandomWalksResult walk_all(const Graph& graph, const RandomWalksOptions& options
       team.barrier();
       const double begin = now_seconds();
       auto* const all = static_cast<Vertex*>(walks->data());
-      walk_share(walker, options, from, until, team.reports() ? all : own.data());
+      walk_share(team, walker, options, from, until, team.reports() ? all : own.data());
       if (!team.reports() && own.size() > 0) {
         exec::copy(walker.stream, all + from * row, own.data(), own.bytes());
         walker.stream.synchronize();

@@ -134,8 +134,9 @@ std::uint64_t check_files(const fs::path& folder) {
     const std::string path = (folder / name).string();
     const bool is_there = fs::is_regular_file(path, error);
     if (!is_there || sha256_of_file(path) != sum)
-      throw InputError(fmt::format("{}: {} since it was fetched: bring it anew with --again", path,
-                                   is_there ? "it has changed" : "it has gone"));
+      throw InputError(fmt::format(
+          "{}: {} since it was fetched: bring it anew by 'warren fetch {} --again'", path,
+          is_there ? "it has changed" : "it has gone", folder.filename().string()));
   }
   return sums.size();
 }

@@ -14,6 +14,7 @@
 
 #include <sys/mman.h>
 
+#include "warren/core/interrupt_point.hpp"
 #include "warren/graph/builder.hpp"
 
 #include "graph/build_bands.hpp"
@@ -73,6 +74,7 @@ ReadingTotals read_all(EdgeSource& source, exec::ThreadPool& pool, MakeSink&& ma
       while (!failed.load(std::memory_order_relaxed)) {
         const std::uint64_t piece = next.fetch_add(1, std::memory_order_relaxed);
         if (piece >= pieces) break;
+        interrupt_point();
         source.read(piece, sink);
       }
       const std::scoped_lock lock(mutex);

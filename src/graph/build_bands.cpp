@@ -8,8 +8,6 @@
 namespace warren::graph::detail {
 namespace {
 
-/// Duplicates held besides the merged graph, as a share of it.
-constexpr double kMostDuplicates = 0.4;
 /// A smaller sample says too little, of a graph too small to matter.
 constexpr std::uint64_t kLeastSample = 1024;
 /// For what the sample does not see.

@@ -11,6 +11,9 @@
 
 namespace warren::graph::detail {
 
+/// Duplicates held besides the merged graph, as a share of it.
+inline constexpr double kMostDuplicates = 0.4;
+
 /// Entries by their rows and targets, one in kSampledOf of all, chosen by what they are: duplicates
 /// are in it together or not at all.
 class EntrySample {

@@ -221,6 +221,7 @@ void NeighbourSampler::run(const exec::Stream& stream, const Vertex* seeds, std:
   run.once = options_.once;
   run.hops = flying.data();
   run.hop_count = hops();
+  if (options_.before_hop) run.before_hop = &options_.before_hop;
   run.scratch = scratch_.data();
   run.scratch_words = scratch_.size() / detail::FlightRun::kScratchTasks;
   exec::with_backend(stream.device(),

@@ -109,7 +109,10 @@ void run_flight(const exec::Stream& stream, const FlightRun& run) {
       stream, seed_chunks * run.flight.batches,
       PlaceSeeds{run.flight, seed_chunks, run.seeds, run.seed_count, run.batch_seeds,
                  run.store.vertices(), run.disjoint});
-  for (std::uint32_t h = 0; h < run.hop_count; ++h) run_hop<Backend>(stream, run, run.hops[h]);
+  for (std::uint32_t h = 0; h < run.hop_count; ++h) {
+    if (run.before_hop != nullptr) (*run.before_hop)();
+    run_hop<Backend>(stream, run, run.hops[h]);
+  }
 }
 
 #if WARREN_HAS_CUDA

@@ -2,6 +2,7 @@
 // The kernel of random walks, for both backends: a lane a walk.
 #pragma once
 
+#include "warren/exec/atomic.hpp"
 #include "warren/exec/launch.hpp"
 #include "warren/sample/graph_store.hpp"
 #include "warren/sample/random.hpp"
@@ -12,37 +13,44 @@ namespace warren::sample::detail {
 
 /// Neighbours are proposed by their weights and taken with a probability, which a biased walk has
 /// for each; if none is taken in about as many tries as the list is long, one is drawn by the sums
-/// over all of it. So each draw is exact, whatever p and q are. Tasks: kWalks walks each.
+/// over all of it. So each draw is exact, whatever p and q are.
 struct WalkKernel {
-  static constexpr std::uint64_t kWalks = 256;
+  static constexpr std::uint64_t kMostWalks = 256;               ///< Of a task.
   static constexpr std::uint32_t kFewTries = 16, kTries = 1024;  ///< The last draws by the list.
   static constexpr std::uint32_t kHop = 255;  ///< Whose numbers no sampler draws.
 
   StoreView store;
   const Vertex* starts;
   std::uint64_t count;
+  std::uint64_t each;  ///< Walks of a task.
   std::uint32_t length;
   bool weighted;
   bool biased;
   double back, near, far;  ///< Of a proposal: the probability that it is taken; the largest is 1.
   std::uint64_t seed, batch, first;
+  const std::uint32_t* stop;  ///< WalkOptions::stop.
   Vertex* walks;
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t task) const {
-    const std::uint64_t begin = task * kWalks;
+    const std::uint64_t begin = task * each;
     const std::uint64_t left = count - begin;
-    worker.for_each(left < kWalks ? left : kWalks, [&](std::uint64_t i) { walk(begin + i); });
+    worker.for_each(left < each ? left : each, [&](std::uint64_t i) { walk(begin + i); });
   }
 
  private:
+  [[nodiscard]] WARREN_HD bool is_stopped() const {
+    return stop != nullptr &&
+           exec::atomic_load<exec::Order::relaxed, exec::Scope::system>(*stop) != 0;
+  }
+
   WARREN_HD void walk(std::uint64_t i) const {
     const TargetDraws draws(seed, batch, kHop, static_cast<std::uint32_t>(first + i));
     Vertex* const row = walks + i * (length + std::uint64_t{1});
     Vertex at = starts[i];
     Vertex before = at;
     row[0] = at;
-    for (std::uint32_t step = 0; step < length; ++step) {
+    for (std::uint32_t step = 0; step < length && !is_stopped(); ++step) {
       const NeighbourList list = store.list(at);
       const Vertex next =
           can_leave(list) ? draw(draws, step, list, biased && step > 0, before) : at;
@@ -123,7 +131,7 @@ struct WalkKernel {
 
 template <class Backend>
 void walk(const exec::Stream& stream, const WalkKernel& kernel) {
-  const std::uint64_t tasks = (kernel.count + WalkKernel::kWalks - 1) / WalkKernel::kWalks;
+  const std::uint64_t tasks = (kernel.count + kernel.each - 1) / kernel.each;
   exec::launch<Backend, exec::Block>(stream, tasks, kernel);
 }
 

@@ -12,6 +12,18 @@
 
 namespace warren::sample {
 
+namespace {
+
+/// On the CPU few walks, which may be long, are work for all threads.
+std::uint64_t walks_of_a_task(const exec::Device& device, std::uint64_t count) {
+  constexpr std::uint64_t kMost = detail::WalkKernel::kMostWalks, kTasksOfThread = 8;
+  if (device.is_cuda()) return kMost;
+  const std::uint64_t tasks = kTasksOfThread * static_cast<std::uint64_t>(device.pool().size());
+  return std::clamp<std::uint64_t>(count / tasks, 1, kMost);
+}
+
+}  // namespace
+
 void check(const WalkOptions& options) {
   constexpr double kLeast = 1e-100, kMost = 1e100;
   require(options.length <= kMostWalkSteps,
@@ -35,12 +47,21 @@ void random_walks(const exec::Stream& stream, const GraphStore& store, const Ver
   if (count == 0) return;
   const double back = 1.0 / options.p, far = 1.0 / options.q;
   const double most = std::max({back, 1.0, far});
-  const detail::WalkKernel kernel{
-      store.view(),   starts,           count,
-      options.length, options.weighted, options.p != 1.0 || options.q != 1.0,
-      back / most,    1.0 / most,       far / most,
-      options.seed,   options.batch,    options.first,
-      walks};
+  const detail::WalkKernel kernel{store.view(),
+                                  starts,
+                                  count,
+                                  walks_of_a_task(stream.device(), count),
+                                  options.length,
+                                  options.weighted,
+                                  options.p != 1.0 || options.q != 1.0,
+                                  back / most,
+                                  1.0 / most,
+                                  far / most,
+                                  options.seed,
+                                  options.batch,
+                                  options.first,
+                                  options.stop,
+                                  walks};
   exec::with_backend(stream.device(),
                      [&](auto backend) { detail::walk<decltype(backend)>(stream, kernel); });
 }

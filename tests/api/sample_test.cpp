@@ -2,6 +2,9 @@
 // Sampled neighbourhoods as calls: edges of the graph, as many as asked for, the same on every
 // number of ranks; and arguments that are refused.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <numeric>
 #include <set>
 #include <string>
 
@@ -330,6 +333,41 @@ TEST(ApiSample, BadArgumentsAreRefusedByName) {
               HasSubstr("temporal_last: takes the latest"));
   EXPECT_THAT(refused({.seeds = {1}, .fanouts = {2}, .edges = Edges::compressed_host}),
               HasSubstr("edges: got compressed"));
+}
+
+TEST(SampleBatches, AnInterruptEndsThemBetweenBatchesAndHops) {
+  // A draw by weights looks at all of the many neighbours.
+  constexpr std::uint32_t kLeaves = 100'000;
+  std::vector<Vertex> leaves(kLeaves);
+  std::iota(leaves.begin(), leaves.end(), 1);
+  const std::vector<Vertex> middle(kLeaves, 0);
+  const std::vector<float> weights(kLeaves, 1.0f);
+  const Graph graph = from_edges(middle, leaves, weights, kLeaves + 1, {.symmetrize = true});
+  const Session session({.device = DeviceKind::cpu});
+  struct Case {
+    int devices;
+    std::uint64_t seeds, batch_size;
+    std::size_t hops;
+  };
+  for (const Case& one : {Case{1, 40'000, 16, 1}, Case{2, 40'000, 16, 1}, Case{1, 100, 100, 16}}) {
+    SampleBatchesOptions options;
+    options.session = session;
+    options.devices = one.devices;
+    options.weighted = true;
+    options.seeds.assign(one.seeds, 0);
+    options.fanouts.assign(one.hops, 1);
+    options.batch_size = one.batch_size;
+    const auto begin = std::chrono::steady_clock::now();
+    std::atomic<bool> has_asked{false};
+    set_interrupt_check([&] { return has_asked.exchange(true); });  // At the second look.
+    EXPECT_THROW((void)sample_batches(graph, options), Interrupted);
+    set_interrupt_check({});
+    // All of them take far longer.
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(6));
+    options.seeds.assign(10, 5);
+    options.batch_size = 10;
+    EXPECT_EQ(sample_batches(graph, options).batches(), 1u);
+  }
 }
 
 }  // namespace

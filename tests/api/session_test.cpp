@@ -4,7 +4,11 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <functional>
+#include <limits>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -138,6 +142,26 @@ TEST(Session, AnInterruptEndsACallSoon) {
   EXPECT_EQ(bfs(read("grid:5x5"), {.devices = 2, .session = session}).reached, 25u);
 }
 
+TEST(Session, AnInterruptEndsTheReadingOfAGraph) {
+  const Session session({.device = DeviceKind::cpu});
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    const Interrupting interrupting([] { return true; });
+    EXPECT_THROW((void)read("kron:20", {.session = session}), Interrupted);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  EXPECT_EQ(read("grid:5x5", {.session = session}).vertices(), 25u);
+}
+
+TEST(Session, AnInterruptEndsShortSearchesOneAfterAnother) {
+  const Graph graph = read("grid:5x5");
+  const std::vector<Vertex> sources(100'000, 3);
+  int asked = 0;
+  const Interrupting interrupting([&] { return ++asked > 3; });
+  EXPECT_THROW((void)bfs_from_each(graph, sources), Interrupted);
+  EXPECT_LE(asked, 5);
+}
+
 TEST(Session, OneThatWaitsBehindAnotherIsInterruptedAlone) {
   const Session session({.device = DeviceKind::cpu});
   std::atomic<bool> has_begun{false}, may_end{false};
@@ -156,6 +180,82 @@ TEST(Session, OneThatWaitsBehindAnotherIsInterruptedAlone) {
                Interrupted);
   may_end = true;
   first.join();
+}
+
+/// What a call tells of its progress.
+std::vector<Progress> told_by(const std::function<void()>& call) {
+  std::vector<Progress> told;
+  const TellProgress telling([&](const Progress& progress) { told.push_back(progress); });
+  call();
+  return told;
+}
+
+TEST(Progress, IsToldToTheEnd) {
+  const Graph graph = read("kron:8");
+  const Session session({.device = DeviceKind::cpu});
+  for (const int devices : {1, 2}) {
+    const auto check = [&](const char* unit, std::uint64_t total,
+                           const std::function<void()>& call) {
+      SCOPED_TRACE(unit);
+      const std::vector<Progress> told = told_by(call);
+      ASSERT_FALSE(told.empty());
+      EXPECT_EQ(told.back().unit, unit);
+      EXPECT_EQ(told.back().total, total);
+      EXPECT_LE(told.back().done, total);
+      for (std::size_t i = 1; i < told.size(); ++i) EXPECT_GE(told[i].done, told[i - 1].done);
+      if (std::string(unit) != "iterations") {
+        EXPECT_EQ(told.back().done, total);
+      }
+    };
+    const std::vector<Vertex> seeds(10, 3);
+    check("batches", 4, [&] {
+      (void)sample_batches(graph, {.seeds = seeds,
+                                   .fanouts = {2},
+                                   .batch_size = 3,
+                                   .devices = devices,
+                                   .session = session});
+    });
+    check("walks", 10, [&] {
+      (void)random_walks(graph,
+                         {.starts = seeds, .length = 3, .devices = devices, .session = session});
+    });
+    check("sources", 256,
+          [&] { (void)betweenness(graph, {.devices = devices, .session = session}); });
+    check("sources", 10,
+          [&] { (void)bfs_from_each(graph, seeds, {.devices = devices, .session = session}); });
+    check("iterations", 50, [&] {
+      PageRankOptions options;
+      options.max_iterations = 50;
+      options.devices = devices;
+      options.session = session;
+      EXPECT_GT(pagerank(graph, options).iterations, 0u);
+    });
+    EXPECT_TRUE(
+        told_by([&] { (void)bfs(graph, {.devices = devices, .session = session}); }).empty());
+  }
+}
+
+TEST(Progress, WhatItsFunctionThrowsEndsTheCall) {
+  const Session session({.device = DeviceKind::cpu});
+  struct Enough {};
+  {
+    int calls = 0;
+    const TellProgress telling([&](const Progress&) {
+      if (++calls == 2) throw Enough();
+    });
+    // On a star it swings back and forth for ever.
+    PageRankOptions options;
+    options.damping = 1 - 1e-12;
+    options.tolerance = 0;
+    options.max_iterations = std::numeric_limits<std::uint32_t>::max();
+    options.personalization.assign(10, 1.0);
+    options.session = session;
+    const std::vector<Vertex> middle(9, 0), others{1, 2, 3, 4, 5, 6, 7, 8, 9};
+    const Graph star = from_edges(middle, others, {}, 10, {.symmetrize = true});
+    EXPECT_THROW((void)pagerank(star, options), Enough);
+    EXPECT_EQ(calls, 2);
+  }
+  EXPECT_EQ(bfs(read("grid:5x5"), {.session = session}).reached, 25u);
 }
 
 TEST(Session, MemoryThatIsShortIsMadeByForgettingOthers) {

@@ -367,6 +367,18 @@ TEST_F(TrainCall, AModelIsAskedOfWhatFitsIt) {
 TEST(LibraryWords, OptionsAreNamedAsTheLibraryNamesThem) {
   EXPECT_EQ(api::in_library_words("--weight-decay 1 and (--lr): a-b, x -- y"),
             "weight_decay 1 and (lr): a-b, x -- y");
+  EXPECT_EQ(api::in_library_words("--resume needs --checkpoint DIR"), "resume needs checkpoint");
+  EXPECT_EQ(api::in_library_words("give --features F and --classes C: --type FP16-like"),
+            "give features and classes: type FP16-like");
+  EXPECT_EQ(api::in_library_words("--weights uniform:LO:HI draws, of --devices N each"),
+            "weights uniform:LO:HI draws, of devices each");
+}
+
+TEST(LibraryWords, CommandsAreLeftAsTheyAreTyped) {
+  const std::string text =
+      "write it ('warren convert g OUT.wgr --symmetrize'), docker run --gpus all, srun --mpi=pmix";
+  EXPECT_EQ(api::in_library_words(text + ": --edges file"), text + ": edges file");
+  EXPECT_EQ(api::in_library_words("'warren convert --again"), "'warren convert --again");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Random walks as calls: steps along edges as often as the equation says, the same on every number
 // of ranks and device; and arguments that are refused.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -215,6 +216,38 @@ TEST(ApiWalksBadInput, IsNamed) {
   good.starts = {0};
   good.length = 0;
   EXPECT_THAT(random_walks(graph, good).walks.host(), ::testing::ElementsAre(0));
+}
+
+TEST(RandomWalks, AnInterruptEndsThemSoon) {
+  // Back is likeliest by far, and among so many neighbours seldom drawn: a step takes long.
+  constexpr std::uint32_t kVertices = 600;
+  std::vector<Vertex> sources, targets;
+  for (Vertex v = 0; v < kVertices; ++v) {
+    for (Vertex u = 0; u < v; ++u) {
+      sources.push_back(u);
+      targets.push_back(v);
+    }
+  }
+  const Graph graph = from_edges(sources, targets, {}, kVertices, {.symmetrize = true});
+  const Session session({.device = DeviceKind::cpu});
+  for (const int devices : {1, 2}) {
+    RandomWalksOptions options;
+    options.session = session;
+    options.devices = devices;
+    options.starts.assign(1000, 0);
+    options.length = 1000;
+    options.p = 1e-12;
+    const auto begin = std::chrono::steady_clock::now();
+    const auto seconds = [&] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    set_interrupt_check([&] { return seconds() > 0.2; });
+    EXPECT_THROW((void)random_walks(graph, options), Interrupted);
+    set_interrupt_check({});
+    EXPECT_LT(seconds(), 5.0);  // All of them take a minute and more.
+    options.length = 1;
+    EXPECT_EQ(random_walks(graph, options).walks.size(), 2000u);
+  }
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "warren/core/error.hpp"
+#include "warren/exec/memory.hpp"
 #include "warren/graph/draw.hpp"
+#include "warren/graph/generated_size.hpp"
 #include "warren/graph/transform.hpp"
 
 #include "graph/generate_draws.hpp"
@@ -160,6 +162,54 @@ TEST(GenerateText, SaysWhatWouldBeRight) {
   }
   EXPECT_EQ(spec_of("kron:31,4294967295").draws, (std::uint64_t{1} << 31) * 4294967295u);
   EXPECT_EQ(spec_of("grid:4294967295x1").vertices, kMaxVertices);
+}
+
+TEST(GeneratedSize, IsThatOfTheGraphThatIsBuilt) {
+  exec::ThreadPool pool(2);
+  for (const char* text : {"kron:14", "kron:11,200", "kron:13,1", "urand:14", "urand:10,700",
+                           "grid:300x70", "grid:1x1", "community:40000,8", "community:40000,40"}) {
+    const GeneratorSpec spec = spec_of(text);
+    for (const bool symmetrize : {false, true}) {
+      for (const bool drop : {false, true}) {
+        for (const bool keep : {false, true}) {
+          const BuildOptions options{
+              .symmetrize = symmetrize, .drop_self_loops = drop, .keep_duplicates = keep};
+          exec::reset_peak(exec::Device::cpu(1));
+          const std::uint64_t before = exec::memory_use(exec::Device::cpu(1)).current;
+          const Graph graph = build(*make_source(spec), effective_options(spec, options), pool);
+          const std::uint64_t held = exec::memory_use(exec::Device::cpu(1)).peak - before;
+          SCOPED_TRACE(std::string(text) + (symmetrize ? " symmetrize" : "") +
+                       (drop ? " drop_self_loops" : "") + (keep ? " keep_duplicates" : ""));
+          const auto edges = static_cast<double>(graph.edges());
+          const GeneratedSize size = generated_size(spec, options);
+          const double expected = keep ? size.entries : size.distinct;
+          const bool is_bound = spec.kind == GeneratorKind::community;
+          EXPECT_LE(expected, 1.01 * edges);
+          EXPECT_GE(expected, (is_bound ? 0.8 : 0.99) * edges);
+          EXPECT_LE(least_bytes(spec, options, false), held);
+          // Besides there are 64 KiB a thread, and where many edges are duplicates a band of them.
+          EXPECT_GE(static_cast<double>(least_bytes(spec, options, false)) + (2 << 16),
+                    0.4 * static_cast<double>(held));
+        }
+      }
+    }
+  }
+}
+
+TEST(GeneratedSize, IsRefusedWhereTheHostHasLess) {
+  const exec::Device host = exec::Device::cpu(1);
+  const GeneratorSpec spec = spec_of("kron:20");
+  const auto check = [&](bool is_weighted) {
+    check_host_memory(spec, {}, is_weighted, "kron:20", "use another host");
+  };
+  exec::set_memory_limit(host, least_bytes(spec, {}, false) + 4096);
+  EXPECT_NO_THROW(check(false));
+  EXPECT_THAT([&] { check(true); },
+              ThrowsMessage<MemoryError>(
+                  HasSubstr("kron:20 holds at least that while it is drawn: draw a smaller one, or "
+                            "use another host")));
+  exec::set_memory_limit(host, 0);
+  EXPECT_NO_THROW(check(true));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,8 @@ struct SamplerOptions {
   /// How a batch's vertices are found again: by a hash table, or by an array of all vertices, which
   /// `automatic` takes where it is the smaller one.
   enum class Table { automatic, hash, direct } table = Table::automatic;
+  /// Called by run() before each hop, on the host: what it throws ends the run.
+  std::function<void()> before_hop;
 };
 
 /// How much of a batch's arrays is filled. On the device first.

@@ -12,6 +12,7 @@
 #include <typeinfo>
 #include <vector>
 
+#include "warren/core/progress.hpp"
 #include "warren/exec/atomic.hpp"
 #include "warren/exec/launch.hpp"
 #include "warren/team/team.hpp"
@@ -216,6 +217,9 @@ typename Program::State run_on_cpu(Team& team, const Program& program,
   CpuGrid::Shared shared(pool.size());
   show_step<CpuShow>(team, program, initial);
   typename Program::State result = initial;
+  // Of this thread, not of those that count. All ranks do the same steps.
+  [[maybe_unused]] ProgressCount* const count =
+      team.rank() == 0 ? ProgressCount::current() : nullptr;
   pool.run([&](int thread) {
     std::optional<exec::detail::CpuScratch> scratch;
     typename Program::State state = initial;
@@ -243,6 +247,10 @@ typename Program::State run_on_cpu(Team& team, const Program& program,
           team.sum(shared.totals.value);
           if (team.needs_windows())
             show_step<CpuShow>(team, program, Program::next(state, shared.totals));
+          if constexpr (requires { Program::iterations(state); }) {
+            const auto after = Program::iterations(Program::next(state, shared.totals));
+            if (count != nullptr) count->advance(after - Program::iterations(state));
+          }
         } catch (...) {
           fail();
           shared.has_ended = true;

@@ -28,8 +28,9 @@ void check_repeat(int repeat);
 /// Throws UsageError for fanouts that are neither 1 or more nor -1, for none and for too many.
 void check_fanouts(const std::vector<std::int64_t>& fanouts);
 
-/// A message with the options as the library names them: "--weight-decay 1" becomes
-/// "weight_decay 1".
+/// A message with the options as the library, and Python's arguments, are named: "--weight-decay 1"
+/// becomes "weight_decay 1", and "--checkpoint DIR" "checkpoint". Commands in quotes, as
+/// 'warren convert A B --symmetrize', are left as they are.
 [[nodiscard]] std::string in_library_words(std::string_view message);
 
 }  // namespace warren::api

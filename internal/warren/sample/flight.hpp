@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "warren/exec/launch.hpp"
 #include "warren/sample/sampler.hpp"
@@ -107,8 +108,9 @@ struct FlightRun {
   bool once = false;
   const Hop* hops = nullptr;
   std::uint32_t hop_count = 0;
-  std::uint64_t* scratch = nullptr;  ///< Of choices too large for a worker's own.
-  std::uint64_t scratch_words = 0;   ///< Of each of the kScratchTasks.
+  const std::function<void()>* before_hop = nullptr;  ///< SamplerOptions::before_hop.
+  std::uint64_t* scratch = nullptr;                   ///< Of choices too large for a worker's own.
+  std::uint64_t scratch_words = 0;                    ///< Of each of the kScratchTasks.
   static constexpr std::uint64_t kScratchTasks = 256;
 };
 

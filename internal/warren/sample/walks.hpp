@@ -24,6 +24,9 @@ struct WalkOptions {
   std::uint64_t seed = 1;
   std::uint64_t batch = 0;  ///< Below 2^48: walks of one seed differ by it.
   std::uint64_t first = 0;  ///< The first walk's number, in its batch: below 2^32, all of them.
+  /// Of the CPU: once this is not 0 all walks end where they are, and what is written of them means
+  /// nothing.
+  const std::uint32_t* stop = nullptr;
 };
 
 /// Throws UsageError, naming it, for what is out of range.

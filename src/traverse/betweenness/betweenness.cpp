@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "warren/core/progress.hpp"
 #include "warren/core/trace.hpp"
 
 #include "traverse/betweenness/betweenness_lanes.hpp"
@@ -179,10 +180,13 @@ BetweennessResult Betweenness::run(std::span<const Vertex> sources) {
   }
   memory_->clear(stream_);
   team_.barrier();
+  // All ranks search from each source together.
+  if (team_.rank() == 0) expect_progress("sources", sources.size());
   BetweennessResult result;
   const double begin = now_seconds();
   if (memory_->has_lanes()) {
     const std::vector<Vertex> searched = with_out_edges(team_, shard_, sources);
+    if (team_.rank() == 0) advance_progress(sources.size() - searched.size());
     const std::span<const Vertex> rest = search_lanes(searched, result);
     search_one_by_one(rest, result);
   } else {
@@ -202,6 +206,7 @@ void Betweenness::search_one_by_one(std::span<const Vertex> sources, Betweenness
     for (const Vertex source : sources) {
       program.source = source;
       result.steps += BetweennessRun<decltype(backend)>::run(team_, stream_, program).step;
+      if (team_.rank() == 0) advance_progress(1);
     }
   });
 }
@@ -219,6 +224,7 @@ std::span<const Vertex> Betweenness::search_lanes(std::span<const Vertex> source
     result.steps += last.step;
     if (last.is_deep) break;
     sources = sources.subspan(count);
+    if (team_.rank() == 0) advance_progress(count);
   }
   return sources;
 }

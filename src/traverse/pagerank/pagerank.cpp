@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "warren/core/progress.hpp"
 #include "warren/core/trace.hpp"
 
 #include "traverse/common/on_all.hpp"
@@ -241,6 +242,7 @@ Last iterate(team::Team& team, const exec::Stream& stream,
   // In float64 `iterations` are those of the textbook, as everybody counts them.
   initial.is_accelerated = program.is_symmetric && std::is_same_v<Real, float>;
   const PageRankState last = PageRankRun<Backend>::run(team, stream, program, initial);
+  if (team.device().is_cuda() && team.rank() == 0) advance_progress(last.iteration);
   return {last.iteration, last.residual, (last.iteration + (last.keeps_last() ? 1 : 0)) % 2, 1.0};
 }
 
@@ -310,6 +312,7 @@ PageRankResult PageRank::run() {
   const PageRankTask task{options_.max_iterations, options_.damping, options_.tolerance,
                           static_cast<double>(shard_.vertices)};
   team_.barrier();
+  if (team_.rank() == 0) expect_progress("iterations", options_.max_iterations);
   exec::with_backend(team_.device(), [&](auto backend) {
     memory_->with_program(shard_, [&](const auto& program) {
       const double begin = now_seconds();

@@ -119,6 +119,8 @@ struct PageRankProgram {
   /// Where the parts' rows begin within each class, on a GPU.
   std::uint64_t class_cuts[kParts + 1][RowClasses::kMost] = {};
 
+  /// Of how many the CPU tells that they are done.
+  static std::uint32_t iterations(const State& state) { return state.iteration; }
   WARREN_HD static bool finished(const State& state) {
     return state.started &&
            (state.residual <= state.tolerance || state.iteration >= state.max_iterations);

@@ -68,6 +68,7 @@ struct PageRankSweep {
   Real* waiting = nullptr;                ///< Own vertices: what will be published.
   Real* value = nullptr;                  ///< Own vertices.
 
+  static std::uint32_t iterations(const State& state) { return state.sweep; }
   static bool finished(const State& state) {
     return state.started &&
            (state.residual <= state.tolerance || state.sweep >= state.max_iterations);

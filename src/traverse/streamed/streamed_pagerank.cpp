@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/progress.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/traverse/streamed.hpp"
 
@@ -158,6 +159,7 @@ class StreamedPageRankMemory {
     double dangling = (n - static_cast<double>(file_.sources())) / n;
     double base = 1.0 / n;
     result.residual = 2.0;
+    expect_progress("iterations", options_.max_iterations);
     while (result.iterations < options_.max_iterations && result.residual > options_.tolerance) {
       const double before = base;
       base = (1.0 - d + d * dangling) / n;
@@ -167,6 +169,7 @@ class StreamedPageRankMemory {
       result.residual = from_fixed(sums.residual);
       dangling = from_fixed(sums.dangling);
       ++result.iterations;
+      advance_progress(1);
     }
     stream_.synchronize();
     result.seconds = now_seconds() - start;
