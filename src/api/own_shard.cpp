@@ -14,9 +14,9 @@ bool are_in_ranges(const std::string& method) {
 graph::Shard own_shard(team::Team& team, const GraphState& state, const graph::EdgesOptions& edges,
                        bool with_in_edges) {
   if (state.rows() != nullptr)
-    return graph::read_shard(team, *state.rows(),
-                             {edges, state.refuses_negative_weights(), with_in_edges,
-                              state.row_weights()});
+    return graph::read_shard(
+        team, *state.rows(),
+        {edges, state.refuses_negative_weights(), with_in_edges, state.row_weights()});
   const Drawing& drawing = *state.drawing();
   return graph::draw_shard(team, drawing.spec, drawing.build, drawing.weights, edges,
                            with_in_edges);

@@ -113,8 +113,7 @@ Cuts drawn_cuts(team::Team& team, const Drawer& drawer, std::uint64_t vertices) 
   Cuts cuts;
   for (int p = 0; p < team.size(); ++p) {
     const auto block = std::ranges::lower_bound(counts, detail::share(entries, p, team.size()));
-    cuts.push_back(
-        std::min(vertices, static_cast<std::uint64_t>(block - counts.begin()) << shift));
+    cuts.push_back(std::min(vertices, static_cast<std::uint64_t>(block - counts.begin()) << shift));
   }
   cuts.push_back(vertices);
   return cuts;
@@ -156,8 +155,8 @@ void move_rows(team::Team& team, const Cuts& old_cuts, const Cuts& cuts, Graph& 
   moved.targets = memory::HostArray<Vertex>(edges);
   std::vector<std::vector<Vertex>> lists(ranks);
   EdgeOffset left = rows.offsets[old_cuts[rank + 1] - old_cuts[rank]];
-  const std::uint64_t rounds = team.all_reduce(
-      (left + detail::kSentEdges - 1) / detail::kSentEdges, exec::Maximum{});
+  const std::uint64_t rounds =
+      team.all_reduce((left + detail::kSentEdges - 1) / detail::kSentEdges, exec::Maximum{});
   for (std::uint64_t round = 0; round < rounds; ++round) {
     const EdgeOffset begin = left - std::min(left, detail::kSentEdges);
     for (std::size_t q = 0; q < ranks; ++q) {
@@ -217,8 +216,7 @@ Shard draw_shard(team::Team& team, const GeneratorSpec& spec, const BuildOptions
   detail::check_same_weights(team, weights);
   const Drawer drawer(team, spec, effective);
   const Cuts drawn = drawn_cuts(team, drawer, spec.vertices);
-  const std::shared_ptr<Graph> rows =
-      gather_drawn(team, drawer, drawn, effective.keep_duplicates);
+  const std::shared_ptr<Graph> rows = gather_drawn(team, drawer, drawn, effective.keep_duplicates);
 
   detail::OwnRows own;
   const detail::EdgeCounts merged = detail::count_edges(team, rows->edges());
@@ -230,8 +228,8 @@ Shard draw_shard(team::Team& team, const GeneratorSpec& spec, const BuildOptions
   const auto first = static_cast<Vertex>(own.cuts[static_cast<std::size_t>(team.rank())]);
   if (weights) {
     own.weight_type = WeightType::int32;
-    rows->weights_int = detail::uniform_weights_of(detail::rows_of(*rows), first, *weights,
-                                                   team.device().pool());
+    rows->weights_int =
+        detail::uniform_weights_of(detail::rows_of(*rows), first, *weights, team.device().pool());
   }
   own.out = detail::rows_of(rows, detail::count_edges(team, rows->edges()).before);
   return detail::shard_of(team, own, edges, with_in_edges);

@@ -130,7 +130,8 @@ Shard detail::shard_of(team::Team& team, const OwnRows& own, const EdgesOptions&
   shard.weight_type = own.weight_type;
   shard.is_symmetric = with_in_edges && find_symmetry(team, own);
   shard.edges_placement = edges.placement;
-  const std::uint64_t cached = cache_bytes(team, edges, with_in_edges && !shard.is_symmetric ? 2 : 1, own.count());
+  const std::uint64_t cached =
+      cache_bytes(team, edges, with_in_edges && !shard.is_symmetric ? 2 : 1, own.count());
   team.barrier();  // Before anybody takes of what is free.
   const exec::Stream stream(team.device());
   const auto put = [&](const HostRows& rows, std::shared_ptr<CsrStorage>& storage) {

@@ -48,8 +48,7 @@ void send_to_owners(team::Team& team, const std::vector<std::uint64_t>& cuts, st
                     Bring&& bring, Take&& take) {
   exec::ThreadPool& pool = team.device().pool();
   const std::uint64_t at_once = kSentEdges * static_cast<std::uint64_t>(pool.size());
-  const std::uint64_t rounds =
-      team.all_reduce((items + at_once - 1) / at_once, exec::Maximum{});
+  const std::uint64_t rounds = team.all_reduce((items + at_once - 1) / at_once, exec::Maximum{});
   const auto ranks = static_cast<std::size_t>(team.size());
   const auto rank = static_cast<std::size_t>(team.rank());
   std::vector<std::vector<Record>> outgoing(ranks);
@@ -131,8 +130,8 @@ void gather_rows(team::Team& team, const std::vector<std::uint64_t>& cuts, std::
   if (entries == 0) return;
   Columns<Weight> columns{rows.targets.data(), nullptr};
   if constexpr (kIsWeighted) columns.weights = weights.data();
-  const std::uint64_t left = finish_rows<Weight>(count, cuts.back(), rows.offsets.data(), columns,
-                                                 duplicates, pool);
+  const std::uint64_t left =
+      finish_rows<Weight>(count, cuts.back(), rows.offsets.data(), columns, duplicates, pool);
   if (left == entries) return;
   rows.targets.shrink(left);
   if constexpr (kIsWeighted) weights.shrink(left);
