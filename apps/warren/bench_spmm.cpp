@@ -50,7 +50,7 @@ bool measure(Session& session, const BenchSpmm& bench) {
       command.check();
     }
   }
-  const api::MeasuredMatrix matrix = read_matrix(session, command);
+  const api::MeasuredMatrix matrix = read_matrix(session, command, false);
   // Volumes counted in the graph, which rows that move are equal to.
   const bool with_cover = std::ranges::find(strategies, "cover") != strategies.end();
   const int workgroup = command.product.workgroup;

@@ -81,9 +81,22 @@ warren::Graph load_graph(const Session& session, const api::GraphPlace& input,
                          const GraphOptions& options, bool wants_weights, WeightRange range) {
   warren::ReadOptions read = read_options(session, options, wants_weights);
   read.no_negative_weights = range == WeightRange::not_negative;
+  return load_graph(session, input, options, read);
+}
+
+warren::Graph load_graph(const Session& session, const api::GraphPlace& input,
+                         const GraphOptions& options, const warren::ReadOptions& read) {
   api::GraphPlace nameless = input;
   nameless.names.clear();
   return read_graph(session, nameless, options, read);
+}
+
+bool wants_ranges(const std::string& method) { return is_one_of_several() && method == "ranges"; }
+
+void describe_reading(Session& session, const warren::Graph& graph) {
+  const bool is_by_ranges = graph.is_read_by_ranges();
+  session.json()["read"] = is_by_ranges ? "ranges" : "all";
+  if (!is_by_ranges) session.json()["read_reason"] = graph.lists_reason();
 }
 
 void describe_graph(Session& session, const GraphOptions& options, std::uint64_t vertices,

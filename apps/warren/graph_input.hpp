@@ -38,14 +38,24 @@ enum class WeightRange { any, not_negative };
 [[nodiscard]] warren::Graph read_graph(const Session& session, const api::GraphPlace& input,
                                        const GraphOptions& options,
                                        const warren::ReadOptions& read);
-/// The same without a dataset's names, for what is not told of single vertices. Weights are left
-/// out unless `wants_weights`. Throws InputError for weights out of `range`, by file, line and ids.
+/// The same without a dataset's names, for what is not told of single vertices.
+[[nodiscard]] warren::Graph load_graph(const Session& session, const api::GraphPlace& input,
+                                       const GraphOptions& options,
+                                       const warren::ReadOptions& read);
+/// The same; weights are left out unless `wants_weights`. Throws InputError for weights out of
+/// `range`, by file, line and ids.
 [[nodiscard]] warren::Graph load_graph(const Session& session, const api::GraphPlace& input,
                                        const GraphOptions& options, bool wants_weights,
                                        WeightRange range = WeightRange::any);
 
 /// Warns of --weights; `command` is what takes none.
 void warn_of_weights(const Session& session, const std::string& command);
+
+/// Whether the ranks, which are processes, are each to read or draw their own ranges of the graph
+/// (Lists::ranges), where its vertices are in the order of `method`.
+[[nodiscard]] bool wants_ranges(const std::string& method);
+/// Sets `read` and `read_reason` of the session's JSON: whether they did.
+void describe_reading(Session& session, const warren::Graph& graph);
 
 /// Sets `graph`, `vertices` and `edges` of the session's JSON and prints the line on the graph.
 void describe_graph(Session& session, const GraphOptions& options, std::uint64_t vertices,

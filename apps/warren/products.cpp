@@ -17,7 +17,7 @@ namespace {
 template <class Multiply>
 ExitStatus run(const std::string& name, const ProductCommand& command, Multiply&& multiply) {
   Session session(name, command.common);
-  const api::MeasuredMatrix matrix = read_matrix(session, command);
+  const api::MeasuredMatrix matrix = read_matrix(session, command, true);
   const api::ProductFigures figures =
       session.during("multiplying", [&] { return multiply(matrix, command.options()); });
   const api::ProductReport told = report_of(session, command, matrix, figures);
@@ -95,7 +95,7 @@ void add_slow_option(CLI::App& command, ProductCommand& options) {
              "N", 1, 1000);
 }
 
-api::MeasuredMatrix read_matrix(Session& session, const ProductCommand& command) {
+api::MeasuredMatrix read_matrix(Session& session, const ProductCommand& command, bool by_ranges) {
   const std::string& strategy = command.product.strategy;
   if (!session.on_gpu() && session.ranks() > 1 && strategy.find("copy=") != strategy.npos)
     log_warning(
@@ -104,20 +104,30 @@ api::MeasuredMatrix read_matrix(Session& session, const ProductCommand& command)
                     strategy));
   const api::GraphPlace input = find_graph(session, command.graph);
   const bool wants_values = !command.graph.weights.empty() || input.is_matrix();
-  warren::Graph graph = load_graph(session, input, command.graph, wants_values);
+  warren::ReadOptions read = read_options(session, command.graph, wants_values);
+  const bool asks_for_ranges =
+      by_ranges && wants_ranges(command.matrix.method) && command.matrix.reorder == "none";
+  if (asks_for_ranges) read.lists = Lists::ranges;
+  warren::Graph graph = load_graph(session, input, command.graph, read);
   if (graph.weights_read().are_unread && command.graph.weights.empty()) {
     log_warning(fmt::format("{}: entries are taken as 1; with --weights file they are the weights",
                             command.graph.graph));
   }
   session.warn_of_seed(is_drawn(input, command.graph, wants_values) ||
                        is_drawn(command.matrix.method) || is_drawn(command.matrix.reorder));
-  describe_graph(session, command.graph, graph.vertices(), graph.edges());
-  session.json()["weighted"] = graph.is_weighted();
+  const bool is_weighted = graph.is_weighted();
+  if (asks_for_ranges) describe_reading(session, graph);
+  // How many edges there are, ranks that draw know when they have drawn.
+  const bool is_counted = !graph.is_read_by_ranges();
+  if (is_counted) describe_graph(session, command.graph, graph.vertices(), graph.edges());
   const auto progress = session.progress("preparing");
   api::MatrixOptions options = command.matrix;
   options.seed = session.options().seed;
   options.session = session.library();
-  return {std::move(graph), options};
+  api::MeasuredMatrix matrix(std::move(graph), options);
+  if (!is_counted) describe_graph(session, command.graph, matrix.vertices(), matrix.edges());
+  session.json()["weighted"] = is_weighted;
+  return matrix;
 }
 
 api::ProductReport report_of(const Session& session, const ProductCommand& command,

@@ -24,8 +24,10 @@ struct ProductCommand : GraphCommand {
 void add_slow_option(CLI::App& command, ProductCommand& options);
 
 /// Reads the graph, orders and cuts it. Its values count where the file is a matrix (.mtx, .npz,
-/// .wgr) or --weights asks for them; otherwise A is the pattern.
-[[nodiscard]] api::MeasuredMatrix read_matrix(Session& session, const ProductCommand& command);
+/// .wgr) or --weights asks for them; otherwise A is the pattern. `by_ranges`: nothing needs the
+/// whole graph, of which ranks in processes may each read or draw their own rows.
+[[nodiscard]] api::MeasuredMatrix read_matrix(Session& session, const ProductCommand& command,
+                                              bool by_ranges);
 
 /// What is told of a product. Warns where elements of the result are no finite numbers.
 [[nodiscard]] api::ProductReport report_of(const Session& session, const ProductCommand& command,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "warren/api/report_measures.hpp"
+#include "warren/team/processes.hpp"
 
 #include "command.hpp"
 #include "option_rules.hpp"
@@ -26,10 +27,14 @@ ExitStatus run_sample(const SampleCommand& command) {
   Session session("sample", command.common);
   trial = session.timed(trial);
   const sample::SamplerOptions& sampler = trial.sampler;
+  // Times are of all edges, and of several hosts each has the whole graph.
+  const auto* processes = team::Processes::current();
+  const bool has_ranges = !sampler.temporal && processes != nullptr && processes->hosts() == 1;
   const TraversalGraph input(
       session, command,
       {.weights = sampler.weighted || sampler.temporal,
-       .range = sampler.weighted ? WeightRange::not_negative : WeightRange::any});
+       .range = sampler.weighted ? WeightRange::not_negative : WeightRange::any,
+       .ranges = has_ranges});
   if (!sampler.weighted)
     warn_without_effect(command.common, {"--weights"}, "draws follow weights with --weighted");
   if (std::ranges::all_of(sampler.fanouts, [](auto f) { return f < 0; }))
@@ -38,6 +43,7 @@ ExitStatus run_sample(const SampleCommand& command) {
         {"--replace", "--weighted", "--labor", "--layer-dependency", "--temporal-last"},
         "every neighbour is taken, and none is drawn");
   session.json()["method"] = input.method();
+  input.describe_reading(session);
   const api::SamplingFigures figures = session.during(
       "sampling", [&] { return measure_sampling(input.graph(), input.where(), trial); });
   describe_graph(session, command.graph, input.vertices(), figures.graph_edges);

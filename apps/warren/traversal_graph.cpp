@@ -22,8 +22,7 @@ Lists lists_of(const Session& session, const TraversalOptions& traversal,
                const GraphWishes& wishes) {
   if (traversal.edges == "file") return Lists::file;
   const std::string& method = traversal.method.empty() ? wishes.method : traversal.method;
-  if (wishes.ranges && is_one_of_several() && method == "ranges" &&
-      traversal.edges != "compressed-host")
+  if (wishes.ranges && wants_ranges(method) && traversal.edges != "compressed-host")
     return Lists::ranges;
   const bool is_open = wishes.streams && !wishes.weights && traversal.mode != "async" &&
                        !session.options().is_given("--edges") && traversal.method.empty() &&
@@ -76,12 +75,12 @@ TraversalGraph::TraversalGraph(Session& session, const TraversalCommand& command
 
 void TraversalGraph::describe(Session& session, const TraversalCommand& command) const {
   session.json()["method"] = method();
-  if (asks_for_ranges_) {
-    const bool is_read_so = graph_->is_read_by_ranges();
-    session.json()["read"] = is_read_so ? "ranges" : "all";
-    if (!is_read_so) session.json()["read_reason"] = graph_->lists_reason();
-  }
+  describe_reading(session);
   describe_graph(session, command.graph, vertices(), graph_->edges());
+}
+
+void TraversalGraph::describe_reading(Session& session) const {
+  if (asks_for_ranges_) app::describe_reading(session, *graph_);
 }
 
 ResultArrays arrays_of(const Session& session, const TraversalOptions& traversal) {

@@ -31,7 +31,7 @@ struct GraphWishes {
   bool exact_decimals = false;                     ///< As warren::ReadOptions.
   std::optional<traverse::Traversal> traversal{};  ///< By which the number of GPUs is chosen.
   bool streams = false;                            ///< Lists may stay in a file.
-  bool ranges = false;  ///< Ranks in processes may read ranges of a file.
+  bool ranges = false;  ///< Ranks in processes may read or draw their own ranges.
 };
 
 class TraversalGraph {
@@ -50,6 +50,8 @@ class TraversalGraph {
 
   /// Tells of the graph, and of how it was cut.
   void describe(Session& session, const TraversalCommand& command) const;
+  /// Sets `read` and `read_reason` of the session's JSON, where ranges were asked for.
+  void describe_reading(Session& session) const;
 
   [[nodiscard]] const WhereOptions& where() const { return where_; }
   /// Options of a call: what the algorithm takes, where it runs, and the timed runs that --repeat

@@ -19,6 +19,7 @@
 
 #include "api/library_words.hpp"
 #include "api/memory_limit.hpp"
+#include "api/own_shard.hpp"
 
 namespace warren::api {
 namespace {
@@ -172,20 +173,26 @@ Call::Call(const Graph& graph, const CallOptions& options)
 
 bool Call::draws() const {
   const Drawing* drawing = graph_.state()->drawing();
+  if (drawing == nullptr || place_.kind != DeviceKind::cuda)
+    return drawing != nullptr && drawing->by_ranges && takes_ranges();
   const std::string& method = options_.placement.method;
   const bool can_draw = method.empty() || method == "ranges" || method == "degree";
   // Lists that stay on the device, or are compressed, may not fit a limit.
   const bool may_fit = options_.placement.device_memory == 0 || options_.edges == Edges::host;
-  return drawing != nullptr && can_draw && may_fit && place_.kind == DeviceKind::cuda;
+  return can_draw && may_fit;
 }
 
-bool Call::reads_ranges() const {
-  const std::string& method = options_.placement.method;
-  const auto* processes = team::Processes::current();
-  return graph_.state()->rows() != nullptr && processes != nullptr && processes->size() > 1 &&
-         (method.empty() || method == "ranges") && options_.edges != Edges::compressed_host &&
-         !options_.of_host;
+bool Call::takes_ranges() const {
+  // Of several hosts each has all ranges, where parts are over the ranks of one.
+  return are_in_ranges(options_.placement.method) && options_.edges != Edges::compressed_host &&
+         (!options_.of_host || team::Processes::current()->hosts() == 1);
 }
+
+bool Call::has_ranges() const {
+  return takes_ranges() && (reads_ranges() || (draws() && place_.kind == DeviceKind::cpu));
+}
+
+bool Call::reads_ranges() const { return graph_.state()->rows() != nullptr && takes_ranges(); }
 
 std::shared_ptr<RankGraph> Call::make_part(team::Team& team, const CutGraph& cut) {
   auto made = std::make_shared<RankGraph>();
@@ -210,8 +217,11 @@ std::shared_ptr<RankGraph> Call::draw_part(team::Team& team) {
                                                            : graph::VertexOrder::natural;
   auto made = std::make_shared<RankGraph>();
   graph::Shard& shard = made->shard;
-  shard = graph::generate_shard(team, drawing.spec, drawing.build, true, order, lists_of(options_),
-                                drawing.weights);
+  if (place_.kind == DeviceKind::cpu)
+    shard = own_shard(team, *graph_.state(), lists_of(options_), true);
+  else
+    shard = graph::generate_shard(team, drawing.spec, drawing.build, true, order,
+                                  lists_of(options_), drawing.weights);
   if (team.reports()) {
     order_.reset();
     graph_.state()->note_edges(shard.edges);
@@ -233,12 +243,8 @@ std::shared_ptr<RankGraph> Call::draw_part(team::Team& team) {
 }
 
 std::shared_ptr<RankGraph> Call::read_part(team::Team& team) const {
-  const GraphState& state = *graph_.state();
-  graph::ReadShardOptions options;
-  options.edges = lists_of(options_);
-  options.no_negative_weights = state.refuses_negative_weights();
   auto made = std::make_shared<RankGraph>();
-  made->shard = graph::read_shard(team, *state.rows(), options);
+  made->shard = own_shard(team, *graph_.state(), lists_of(options_), true);
   return made;
 }
 
@@ -283,7 +289,7 @@ void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
 
 const graph::Graph& Call::csr() {
   GraphState& state = *graph_.state();
-  if (state.has_csr() || !draws()) return state.csr();
+  if (state.has_csr() || !draws() || has_ranges()) return state.csr();
   state.set_csr(fetch(Checked::graph));
   return state.csr();
 }
@@ -308,13 +314,15 @@ void Call::verify(
     const std::function<traverse::Verdict(const graph::Graph&, exec::ThreadPool&)>& check,
     Checked what) {
   graph::Graph lists;
-  const bool has_lists = what == Checked::lists && draws() && !graph_.state()->has_csr();
+  const bool has_lists =
+      what == Checked::lists && draws() && !has_ranges() && !graph_.state()->has_csr();
   if (has_lists)
     lists = fetch(what);
-  else if (!reads_ranges())
+  else if (!has_ranges())
     (void)csr();
   const auto* processes = team::Processes::current();
-  // Of processes, which all have the result, one looks. It alone may read the whole graph for that.
+  // Of processes, which all have the result, one looks. It alone may read, or draw, the whole graph
+  // for that.
   if (processes == nullptr || processes->rank() == 0) {
     const graph::Graph& graph = has_lists ? lists : csr();
     teams_->on_host([&](exec::ThreadPool& pool) {

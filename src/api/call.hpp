@@ -175,13 +175,18 @@ class Call {
   }
   /// True if the ranks draw the graph.
   [[nodiscard]] bool draws() const;
-  /// True if each rank reads its own ranges of the graph's file.
-  [[nodiscard]] bool reads_ranges() const;
+  /// True if each rank has its own ranges of the graph, and no process all of it: read from the
+  /// file, or drawn on the CPU.
+  [[nodiscard]] bool has_ranges() const;
 
   /// Filled by the rank that reports, but for what the constructor knows.
   RunInfo info;
 
  private:
+  /// True if each rank reads its own ranges of the graph's file.
+  [[nodiscard]] bool reads_ranges() const;
+  /// True if the call has a form for processes that each have their own ranges alone.
+  [[nodiscard]] bool takes_ranges() const;
   /// What the ranks drew, in the graph's order.
   [[nodiscard]] graph::Graph fetch(Checked what);
   /// Brings what rank 0's process has found to all.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@
 #include "api/arrive.hpp"
 #include "api/call.hpp"
 #include "api/library_words.hpp"
+#include "api/own_shard.hpp"
 #include "api/product_way.hpp"
 
 namespace warren::api {
@@ -127,8 +129,10 @@ class DistributedState {
             fmt::format("session: its {} ranks are of one process, which has one caller: start a "
                         "process for each rank (torchrun, mpirun), or take a session of one rank",
                         place_.ranks));
-    cut_ = graph.state()->source(place_.ranks, Edges::device, GraphState::InEdges::host, teams_);
-    is_symmetric_ = cut_->in == cut_->out;
+    if (!has_own_rows()) {
+      cut_ = graph.state()->source(place_.ranks, Edges::device, GraphState::InEdges::host, teams_);
+      is_symmetric_ = cut_->in == cut_->out;
+    }
     const std::size_t method = std::hash<std::string>{}(options.strategy);
     run({.what = What::make, .options = method * 2 + (options.weighted ? 1 : 0)},
         [](team::Team&, RankParts&) {});
@@ -227,10 +231,21 @@ class DistributedState {
     });
   }
 
-  /// What check_same_graph() refuses on all ranks alike.
-  std::string difference(team::Team& team) const {
+  /// Whether each rank reads or draws its own rows alone.
+  [[nodiscard]] bool has_own_rows() const {
+    return graph_.state()->is_by_ranges() && are_in_ranges({});
+  }
+
+  /// What is refused on all ranks alike: graphs that are not the same. Has the rank's own rows read
+  /// or drawn.
+  std::string difference(team::Team& team) {
     try {
-      if (team.spans_processes()) check_same_graph(team, *cut_);
+      if (has_own_rows()) {
+        own_ = own_shard(team, *graph_.state(), {}, true);
+        is_symmetric_ = own_->is_symmetric;
+      } else if (team.spans_processes()) {
+        check_same_graph(team, *cut_);
+      }
       return {};
     } catch (const UsageError& error) {
       return error.what();
@@ -250,11 +265,22 @@ class DistributedState {
   OneWay& way_of(team::Team& team, RankParts& parts, bool is_turned) {
     OneWay& way = is_turned ? parts.in : parts.out;
     if (way.matrix != nullptr) return way;
-    const graph::ShardSource source{is_turned ? cut_->in : cut_->out, nullptr, cut_->cuts};
     const sparse::Rows rows =
-        sparse::make_rows(team, graph::make_shard(team, source), {}, options_.weighted);
+        sparse::make_rows(team, shard_of(team, is_turned), {}, options_.weighted);
     way.matrix = std::make_unique<sparse::DistributedMatrix>(team, parts.stream, rows);
     return way;
+  }
+
+  /// Of A or its transpose, without in-edges. Collective.
+  [[nodiscard]] graph::Shard shard_of(team::Team& team, bool is_turned) const {
+    if (!own_)
+      return graph::make_shard(team, {is_turned ? cut_->in : cut_->out, nullptr, cut_->cuts});
+    graph::Shard shard = *own_;
+    if (is_turned) {
+      shard.out = shard.in;
+      shard.out_storage = shard.in_storage;
+    }
+    return shard;
   }
 
   /// Chooses how products are made. Collective.
@@ -313,7 +339,8 @@ class DistributedState {
   const DistributedGraphOptions options_;
   const std::shared_ptr<Teams> teams_;
   Place place_;
-  std::shared_ptr<const CutGraph> cut_;
+  std::shared_ptr<const CutGraph> cut_;  ///< Where each process has the whole graph;
+  std::optional<graph::Shard> own_;      ///< where not, this one's rows.
   bool is_symmetric_ = false;
   std::uint64_t first_ = 0, rows_ = 0;
   std::vector<Vertex> halo_;

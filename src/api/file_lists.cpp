@@ -91,17 +91,20 @@ std::string why_not_in_file(const graph::EdgeFile& file, const ReadOptions& opti
   return {};
 }
 
+bool wants_ranges(const ReadOptions& options) {
+  const auto* processes = team::Processes::current();
+  return options.lists == Lists::ranges && processes != nullptr && processes->size() > 1;
+}
+
 std::shared_ptr<const graph::RowFile> rows_in_file(const GraphPlace& place,
                                                    const ReadOptions& options,
                                                    std::string& reason) {
-  const auto* processes = team::Processes::current();
-  if (options.lists != Lists::ranges || processes == nullptr || processes->size() == 1)
-    return nullptr;
+  if (!wants_ranges(options)) return nullptr;
   reason = why_no_such_file(place, options);
-  if (options.weights.starts_with("uniform")) reason = "weights are drawn for the whole graph";
   if (!reason.empty()) return nullptr;
   try {
-    auto file = std::make_shared<const graph::RowFile>(place.path, options.weights != "none");
+    const bool reads_weights = options.weights.empty() || options.weights == "file";
+    auto file = std::make_shared<const graph::RowFile>(place.path, reads_weights);
     reason = why_not_as_wanted(*file, options);
     // Who reads the whole file says that it has no weights.
     if (options.weights == "file" && file->weight_type() == graph::WeightType::none)

@@ -27,6 +27,8 @@ namespace warren::api {
                                                                    const ReadOptions& options,
                                                                    std::string& reason);
 
+/// Whether this process is a rank of several, which are each to have their own ranges alone.
+[[nodiscard]] bool wants_ranges(const ReadOptions& options);
 /// The file, where each rank of several processes is to read its own rows of it (Lists::ranges) and
 /// can. nullptr: each reads the whole graph; `reason` says why, where rows were asked for. Throws
 /// InputError.

@@ -77,7 +77,9 @@ GraphState::GraphState(FileGraph in_file, GraphFacts facts)
       facts_(std::move(facts)),
       vertices_(in_file_.rows ? in_file_.rows->vertices() : in_file_.file->vertices()),
       drawn_edges_(in_file_.rows ? in_file_.rows->edges() : in_file_.file->edges()),
-      symmetry_(in_file_.rows ? in_file_.rows->symmetry() : in_file_.file->symmetry()) {}
+      symmetry_(in_file_.rows ? in_file_.rows->symmetry() : in_file_.file->symmetry()) {
+  has_good_weights_ = in_file_.weights.has_value();
+}
 
 GraphState::~GraphState() { release(); }
 
@@ -108,6 +110,7 @@ const graph::Graph& GraphState::csr() {
 }
 
 graph::WeightType GraphState::weight_type() {
+  if (in_file_.weights) return graph::WeightType::int32;
   if (in_file_.rows) return in_file_.rows->weight_type();
   if (!drawing_) return csr().weight_type;
   return drawing_->weights ? graph::WeightType::int32 : graph::WeightType::none;
@@ -215,7 +218,8 @@ std::shared_ptr<GraphState> GraphState::reversed(exec::ThreadPool& pool) {
 std::shared_ptr<GraphState> GraphState::without_weights() {
   const std::scoped_lock lock(mutex_);
   if (unweighted_ == nullptr && drawing_ && !has_csr_) {
-    unweighted_ = std::make_shared<GraphState>(Drawing{drawing_->spec, drawing_->build}, facts_);
+    unweighted_ = std::make_shared<GraphState>(
+        Drawing{drawing_->spec, drawing_->build, std::nullopt, drawing_->by_ranges}, facts_);
   } else if (unweighted_ == nullptr) {
     graph::Graph plain = *csr_;
     graph::drop_weights(plain);
@@ -373,9 +377,10 @@ void Graph::check_weights() const {
 const graph::Graph& Graph::csr() const { return state_->csr(); }
 std::shared_ptr<const graph::EdgeFile> Graph::file() const { return state_->file(); }
 const std::string& Graph::lists_reason() const { return state_->facts().lists_reason; }
-bool Graph::is_read_by_ranges() const { return state_->rows() != nullptr; }
+bool Graph::is_read_by_ranges() const { return state_->is_by_ranges(); }
 std::uint64_t Graph::original_id(Vertex v) const {
   if (state_->rows() != nullptr) return state_->rows()->graph()->original_id(v);
+  if (state_->drawing() != nullptr) return v;
   if (state_->file() == nullptr) return csr().original_id(v);
   const auto& ids = state_->file()->original_ids();
   return ids.empty() ? v : ids[v];

@@ -51,6 +51,7 @@ struct FileGraph {
   /// Of which each rank reads its own rows; else nullptr.
   std::shared_ptr<const graph::RowFile> rows = nullptr;
   bool no_negative_weights = false;  ///< Are refused, as the rows are read.
+  std::optional<graph::UniformWeights> weights = std::nullopt;  ///< Drawn for the rows.
 };
 
 /// A generated graph whose edges are drawn when they are needed.
@@ -58,6 +59,7 @@ struct Drawing {
   graph::GeneratorSpec spec;
   graph::BuildOptions build;
   std::optional<graph::UniformWeights> weights{};
+  bool by_ranges = false;  ///< Ranks in processes draw it together, on the CPU, too.
 
   [[nodiscard]] bool is_symmetric() const { return build.symmetrize || spec.undirected(); }
   /// Edges before duplicates are merged.
@@ -97,8 +99,16 @@ class GraphState {
   /// nullptr where ranks do not read rows of their own.
   [[nodiscard]] const std::shared_ptr<const graph::RowFile>& rows() const { return in_file_.rows; }
   [[nodiscard]] bool refuses_negative_weights() const { return in_file_.no_negative_weights; }
+  /// What weights ranks draw for the rows of a file.
+  [[nodiscard]] const std::optional<graph::UniformWeights>& row_weights() const {
+    return in_file_.weights;
+  }
   /// nullptr where it is not drawn late.
   [[nodiscard]] const Drawing* drawing() const { return drawing_ ? &*drawing_ : nullptr; }
+  /// Whether ranks in processes each read, or draw, rows of their own.
+  [[nodiscard]] bool is_by_ranges() const {
+    return in_file_.rows != nullptr || (drawing_ && drawing_->by_ranges);
+  }
   /// Draws, or reads, nothing for a graph that is not in host memory, but where its lists are in a
   /// file.
   [[nodiscard]] graph::WeightType weight_type();

@@ -19,19 +19,23 @@
 #include "warren/sparse/strategy_text.hpp"
 
 #include "api/measured.hpp"
+#include "api/own_shard.hpp"
 
 namespace warren::api {
 
 struct MeasuredMatrix::State {
   SessionRanks team;
   graph::Partition partition;
-  graph::ShardSource source;  ///< In the ranks' order.
+  graph::ShardSource source;  ///< In the ranks' order; of own rows nothing but the cuts.
+  /// Where this process' rank has its own rows alone: these, and what they are of.
+  std::optional<graph::Shard> own = std::nullopt;
+  std::optional<Graph> of_own = std::nullopt;
 
-  [[nodiscard]] const graph::Graph& graph() const { return *source.out; }
-  [[nodiscard]] std::uint64_t first(int rank) const {
-    return source.cuts[static_cast<std::size_t>(rank)];
+  [[nodiscard]] const graph::Graph& graph() const { return own ? of_own->csr() : *source.out; }
+  [[nodiscard]] std::uint64_t edges() const { return own ? own->edges : source.out->edges(); }
+  [[nodiscard]] graph::Shard shard(team::Team& ranks) const {
+    return own ? *own : graph::make_shard(ranks, source);
   }
-  [[nodiscard]] std::uint64_t count(int rank) const { return first(rank + 1) - first(rank); }
   /// The graph's vertex that the ranks call v.
   [[nodiscard]] std::uint64_t to_user(std::uint64_t v) const {
     return partition.to_old(static_cast<Vertex>(v));
@@ -100,7 +104,7 @@ class ProductRank {
         matrix_(matrix),
         team_(team),
         stream_(team.device()),
-        shard_(graph::make_shard(team, matrix.source)),
+        shard_(matrix.shard(team)),
         b_(team, shard_.cuts, options.k, memory::Placement::device, memory::Reach::moved) {
     fill();
   }
@@ -140,7 +144,7 @@ class ProductRank {
   void fill() {
     constexpr std::uint64_t kRowsAtOnce = 1024, kElementsAtOnce = std::uint64_t{1} << 22;
     const std::uint64_t k = options_.k;
-    const std::uint64_t first = matrix_.first(team_.rank()), n = matrix_.count(team_.rank());
+    const std::uint64_t first = shard_.out.first, n = shard_.out.count;
     const std::uint64_t piece = std::max<std::uint64_t>(1, kElementsAtOnce / k);
     std::vector<T> part;
     for (std::uint64_t r = 0; r < n; r += piece) {
@@ -214,15 +218,12 @@ class ProductRank {
 
   /// Of the rank's rows, each by the sums of the weights of rows of B that are alike.
   [[nodiscard]] double spmm_error(const std::vector<T>& result) const {
-    const graph::Graph& graph = matrix_.graph();
-    exec::ThreadPool& pool = team_.device().pool();
-    const auto weights = sparse::float_weights(graph, pool);
-    const std::uint64_t first = matrix_.first(team_.rank());
-    return worst_row(pool, matrix_.count(team_.rank()), [&](std::uint64_t r) {
+    const sparse::Rows rows = sparse::make_rows(team_, shard_);
+    return worst_row(team_.device().pool(), rows.count, [&](std::uint64_t r) {
       double weight_of[kPeriod] = {}, size_of[kPeriod] = {};
-      for (EdgeOffset e = graph.offsets[first + r]; e < graph.offsets[first + r + 1]; ++e) {
-        const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[e]);
-        const std::uint64_t alike = matrix_.to_user(graph.targets[e]) % kPeriod;
+      for (EdgeOffset e = rows.begin(r); e < rows.end(r); ++e) {
+        const auto weight = static_cast<double>(rows.value(e));
+        const std::uint64_t alike = matrix_.to_user(rows.columns[e]) % kPeriod;
         weight_of[alike] += weight;
         size_of[alike] += std::abs(weight);
       }
@@ -294,7 +295,7 @@ ProductFigures measure(const State& matrix, const ProductOptions& options, Work&
     figures.bytes_between_hosts = bytes;
   });
   const double operations =
-      2.0 * static_cast<double>(matrix.graph().edges()) * static_cast<double>(options.k);
+      2.0 * static_cast<double>(matrix.edges()) * static_cast<double>(options.k);
   figures.gflops = rate(operations, median(figures.seconds)) / 1e9;
   figures.tolerance = sum_tolerance(options.type, ranks);
   figures.is_right = figures.error <= figures.tolerance;
@@ -331,6 +332,17 @@ MeasuredMatrix::MeasuredMatrix(Graph graph, const MatrixOptions& options) {
   check(options);
   auto state = std::make_shared<State>(
       State{SessionRanks(options.session, options.device, options.devices, true), {}, {}});
+  if (graph.state()->is_by_ranges() && options.reorder == "none" && are_in_ranges(options.method)) {
+    const TraceSpan span("cut", 0);
+    const double begin = now_seconds();
+    (void)state->team.run(
+        [&](team::Team& team) { state->own = own_shard(team, *graph.state(), {}, false); });
+    times_.partition = now_seconds() - begin;
+    state->partition.cuts = state->source.cuts = state->own->cuts;
+    state->of_own = std::move(graph);
+    state_ = std::move(state);
+    return;
+  }
   graph::Graph arrays = graph.csr();
   graph = Graph(graph::Graph{});  // One order at a time is in memory.
   state->team.teams->on_host([&](exec::ThreadPool& pool) {
@@ -350,6 +362,10 @@ MeasuredMatrix::MeasuredMatrix(Graph graph, const MatrixOptions& options) {
   state->source.cuts = state->partition.cuts;
   state_ = std::move(state);
 }
+
+std::uint64_t MeasuredMatrix::vertices() const { return state_->source.cuts.back(); }
+std::uint64_t MeasuredMatrix::edges() const { return state_->edges(); }
+bool MeasuredMatrix::is_by_ranges() const { return state_->own.has_value(); }
 
 graph::PartitionQuality MeasuredMatrix::quality(int workgroup, bool with_cover) const {
   graph::Partition ranges;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "warren/api/checks.hpp"
+#include "warren/api/program.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/quantity.hpp"
 #include "warren/graph/draw.hpp"
@@ -339,6 +340,8 @@ SamplingFigures measure_sampling(const Graph& graph, const WhereOptions& where,
         graph.are_names_ids() ? graph.names() : std::span<const std::string>());
     times.vertices = sample::read_seed_times(options.seed_times, graph.vertices());
   }
+  // All batches are looked at where rank 0 is: before ranks wait for each other.
+  if (options.verify && graph.is_read_by_ranges() && is_first_process()) (void)graph.csr();
   SamplingFigures figures;
   WhereOptions on_hosts = where;
   on_hosts.of_host = true;

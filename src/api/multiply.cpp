@@ -4,6 +4,7 @@
 #include "warren/api/multiply.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -236,9 +237,11 @@ SddmmResult sddmm(const Graph& graph, const ArrayView<float>& x, const ArrayView
     product.run(near.data(), far);
     const double seconds = api::slowest(team, now_seconds() - begin);
     const std::vector<float> own = product.result();
+    const std::vector<std::uint64_t> sizes = team.all_gather<std::uint64_t>(own.size());
+    const auto first =
+        std::accumulate(sizes.begin(), sizes.begin() + team.rank(), std::uint64_t{0});
     const auto write = [&](float* out) { std::ranges::copy(own, out); };
-    api::fill_range_on_host(team, graph.csr().offsets[rank.shard.out.first], own.size(), write,
-                            values);
+    api::fill_range_on_host(team, first, own.size(), write, values);
     if (team.reports()) call.info.seconds = seconds;
   });
   all.values = values.take();

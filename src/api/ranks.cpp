@@ -7,6 +7,15 @@
 #include "api/call.hpp"
 
 namespace warren {
+namespace {
+
+/// Ranks that are processes may have the whole graph or not: what they look for, they look for
+/// together.
+bool is_in_memory(const Graph& graph) {
+  return graph.state()->has_csr() && !graph.is_read_by_ranges();
+}
+
+}  // namespace
 
 traverse::DeviceChoice choose_devices(const Graph& graph, traverse::Traversal traversal,
                                       const WhereOptions& where) {
@@ -24,7 +33,7 @@ void on_ranks(const Graph& graph, const WhereOptions& where,
 }
 
 Vertex busiest_vertex(const Graph& graph, const WhereOptions& where) {
-  if (graph.state()->has_csr() || graph.file() != nullptr) return busiest_vertex(graph);
+  if (is_in_memory(graph) || graph.file() != nullptr) return busiest_vertex(graph);
   Vertex busiest = 0;
   on_ranks(graph, where, [&](team::Team& team, const RankPart& part) {
     const Vertex found =
@@ -38,7 +47,7 @@ std::vector<Vertex> random_sources(const Graph& graph, std::uint64_t count, std:
                                    const WhereOptions& where, const std::string& name) {
   if (const auto file = graph.file(); file != nullptr)
     return traverse::random_sources(*file, count, seed, name);
-  if (graph.state()->has_csr()) return traverse::random_sources(graph.csr(), count, seed, name);
+  if (is_in_memory(graph)) return traverse::random_sources(graph.csr(), count, seed, name);
   std::vector<Vertex> sources;
   on_ranks(graph, where, [&](team::Team& team, const RankPart& part) {
     std::vector<Vertex> found = traverse::random_sources(

@@ -81,9 +81,11 @@ Graph read_place(const GraphPlace& place, const std::string& name, const ReadOpt
   GraphFacts facts;
   facts.may_have_self_loops = !build.drop_self_loops;
   facts.session = options.session;
-  if (place.generator && options.draws_late && (weights.empty() || uniform))
-    return Graph(
-        std::make_shared<GraphState>(Drawing{*place.generator, build, uniform}, std::move(facts)));
+  const bool is_by_ranges = wants_ranges(options);
+  if (place.generator && (options.draws_late || is_by_ranges) && (weights.empty() || uniform)) {
+    const Drawing drawing{*place.generator, build, uniform, is_by_ranges};
+    return Graph(std::make_shared<GraphState>(drawing, std::move(facts)));
+  }
   if (auto file = lists_in_file(place, name, options, facts.lists_reason)) {
     facts.may_have_self_loops = file->may_have_self_loops();
     facts.names = names_of(place, {}, file->vertices());
@@ -100,15 +102,16 @@ Graph read_place(const GraphPlace& place, const std::string& name, const ReadOpt
     facts.may_have_self_loops = rows->may_have_self_loops();
     facts.names = names_of(place, {}, rows->vertices());
     facts.weights.are_unread = options.weights == "none" && rows->has_weights();
-    const auto read = [place, options, name, build](exec::ThreadPool& pool) {
+    const auto read = [place, options, name, build, weights](exec::ThreadPool& pool) {
       std::vector<std::string> words;
       graph::WeightReport report;
       graph::Graph graph = read_file(place, build, options, words, report, pool);
+      set_weights(graph, name, weights, "--weights", options.seed, pool);
       if (options.weights == "none") graph::drop_weights(graph);
       if (options.no_negative_weights) check_not_negative(graph, name, pool);
       return graph;
     };
-    FileGraph by_rows{nullptr, read, std::move(rows), options.no_negative_weights};
+    FileGraph by_rows{nullptr, read, std::move(rows), options.no_negative_weights, uniform};
     return Graph(std::make_shared<GraphState>(std::move(by_rows), std::move(facts)));
   }
   const HostMemoryLimit limit(options.host_memory);

@@ -73,22 +73,26 @@ traverse::SsspLimits in_shard(const RankGraph& rank, traverse::SsspLimits limits
 template <class IsReached>
 std::uint64_t traversed_edges(Call& call, const Graph& graph, std::uint64_t edges,
                               bool is_symmetric, bool counts_self_loops, IsReached&& is_reached) {
-  if (!counts_self_loops || !call.reads_ranges())
+  if (!counts_self_loops || !call.has_ranges())
     return traverse::input_edges(edges, is_symmetric, counts_self_loops ? &graph.csr() : nullptr,
                                  is_reached);
   std::uint64_t self_loops = 0;  // Each rank looks at its own vertices.
   call.run([&](team::Team& team, RankGraph& rank) {
-    const std::uint64_t first = rank.shard.out.first;
-    const std::uint64_t own = traverse::count_self_loops(*graph.state()->rows()->graph(), first,
-                                                         first + rank.shard.out.count, is_reached);
+    graph::CsrView lists = rank.shard.out;
+    if (const auto& rows = graph.state()->rows(); rows != nullptr) {  // Those may be on a GPU.
+      lists.offsets = rows->graph()->offsets.data() + lists.first;
+      lists.targets = rows->graph()->targets.data();
+    }
+    const std::uint64_t own = traverse::count_self_loops(lists, is_reached);
     self_loops = team.all_reduce(own, std::plus<std::uint64_t>());
   });
   return (edges + self_loops) / 2;
 }
 
-/// Self-loops of a graph that the ranks drew are not looked for: it is not in host memory.
+/// Self-loops of a graph that GPUs drew are not looked for: it is not in host memory.
 bool may_count_self_loops(const Graph& graph, const Call& call, bool wants_figures) {
-  return wants_figures && graph.state()->facts().may_have_self_loops && !call.draws();
+  return wants_figures && graph.state()->facts().may_have_self_loops &&
+         (!call.draws() || call.has_ranges());
 }
 
 /// Of a search's options.

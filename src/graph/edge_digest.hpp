@@ -2,12 +2,12 @@
 // Whether a graph is symmetric, from sums over its edges: those of parts of a graph add up.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "warren/exec/thread_pool.hpp"
 #include "warren/graph/draw.hpp"
-#include "warren/graph/graph.hpp"
+
+#include "graph/shard_lists.hpp"
 
 namespace warren::graph::detail {
 
@@ -35,21 +35,7 @@ struct BothDigests {
   EdgeDigest backwards;
 };
 
-/// The bits of edge e's weight; both zeros of a float are one value.
-inline std::uint32_t weight_bits(const Graph& graph, EdgeOffset e) {
-  switch (graph.weight_type) {
-    case WeightType::none:
-      return 0;
-    case WeightType::int32:
-      return static_cast<std::uint32_t>(graph.weights_int[e]);
-    case WeightType::float32:
-      return std::bit_cast<std::uint32_t>(graph.weights_float[e] + 0.0f);
-  }
-  return 0;
-}
-
-/// Of the edges of rows [first, end).
-[[nodiscard]] BothDigests digests_of(const Graph& graph, std::uint64_t first, std::uint64_t end,
-                                     exec::ThreadPool& pool);
+/// Of the edges of the rows, the first of which is vertex `first`'s.
+[[nodiscard]] BothDigests digests_of(const HostRows& rows, Vertex first, exec::ThreadPool& pool);
 
 }  // namespace warren::graph::detail

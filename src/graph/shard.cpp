@@ -159,14 +159,18 @@ std::uint64_t detail::cache_bytes(const team::Team& team, const EdgesOptions& ed
   return edges.cache_bytes;
 }
 
+detail::HostRows detail::rows_of(const Graph& graph) {
+  const auto all = [](const auto& array) { return array.empty() ? nullptr : array.data(); };
+  return {graph.offsets.span(), all(graph.targets), all(graph.weights_int),
+          all(graph.weights_float), nullptr};
+}
+
 detail::HostRows detail::rows_of(const std::shared_ptr<const Graph>& graph, Vertex first,
                                  Vertex count) {
-  const auto all = [](const auto& array) { return array.empty() ? nullptr : array.data(); };
-  return {{graph->offsets.data() + first, std::uint64_t{count} + 1},
-          all(graph->targets),
-          all(graph->weights_int),
-          all(graph->weights_float),
-          graph};
+  HostRows rows = rows_of(*graph);
+  rows.offsets = rows.offsets.subspan(first, std::uint64_t{count} + 1);
+  rows.owner = graph;
+  return rows;
 }
 
 CsrView detail::place(const exec::Stream& stream, const HostRows& rows, Vertex first,

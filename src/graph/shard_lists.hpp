@@ -23,6 +23,8 @@ struct HostRows {
   std::shared_ptr<const Graph> owner;  ///< Of the memory.
 };
 
+/// All rows, of whose memory nobody is the owner.
+[[nodiscard]] HostRows rows_of(const Graph& graph);
 /// The rows from `first` on.
 [[nodiscard]] HostRows rows_of(const std::shared_ptr<const Graph>& graph, Vertex first,
                                Vertex count);

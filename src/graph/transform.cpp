@@ -18,6 +18,7 @@
 #include "warren/graph/draw.hpp"
 
 #include "graph/edge_digest.hpp"
+#include "graph/own_rows.hpp"
 
 namespace warren::graph {
 namespace {
@@ -25,6 +26,14 @@ namespace {
 constexpr std::uint64_t kTransformGrain = std::uint64_t{1} << 13;
 constexpr std::uint64_t kPieceEdges = std::uint64_t{1} << 16;
 constexpr std::uint64_t kTransformBatch = 1024;
+
+// The bits of edge e's weight; both zeros of a float are one value.
+std::uint32_t weight_bits_of(const detail::HostRows& rows, EdgeOffset e) {
+  if (rows.weights_int != nullptr) return static_cast<std::uint32_t>(rows.weights_int[e]);
+  if (rows.weights_float != nullptr)
+    return std::bit_cast<std::uint32_t>(rows.weights_float[e] + 0.0f);
+  return 0;
+}
 
 // The edges of a graph, each passed through `map`, in pieces of equal numbers of edges: a hub's row
 // may span several.
@@ -128,18 +137,28 @@ Graph relabel(const Graph& graph, std::span<const Vertex> new_id, exec::ThreadPo
   return result;
 }
 
-void set_uniform_weights(Graph& graph, std::int64_t low, std::int64_t high, std::uint64_t seed,
-                         exec::ThreadPool& pool) {
-  const UniformWeights rule{low, high, seed};
+memory::HostArray<std::int32_t> detail::uniform_weights_of(const HostRows& rows, Vertex first,
+                                                           const UniformWeights& rule,
+                                                           exec::ThreadPool& pool) {
   check_uniform_weights(rule);
-  memory::HostArray<std::int32_t> weights(graph.edges());
-  pool.parallel_for(0, graph.vertices, kTransformGrain,
+  if (rows.offsets.empty()) return {};
+  const EdgeOffset begin_edge = rows.offsets.front();
+  memory::HostArray<std::int32_t> weights(rows.offsets.back() - begin_edge);
+  pool.parallel_for(0, rows.offsets.size() - 1, kTransformGrain,
                     [&](std::uint64_t begin, std::uint64_t end) {
-                      for (std::uint64_t v = begin; v < end; ++v) {
-                        for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e)
-                          weights[e] = draw_weight(rule, static_cast<Vertex>(v), graph.targets[e]);
+                      for (std::uint64_t i = begin; i < end; ++i) {
+                        const auto v = static_cast<Vertex>(first + i);
+                        for (EdgeOffset e = rows.offsets[i]; e < rows.offsets[i + 1]; ++e)
+                          weights[e - begin_edge] = draw_weight(rule, v, rows.targets[e]);
                       }
                     });
+  return weights;
+}
+
+void set_uniform_weights(Graph& graph, std::int64_t low, std::int64_t high, std::uint64_t seed,
+                         exec::ThreadPool& pool) {
+  memory::HostArray<std::int32_t> weights =
+      detail::uniform_weights_of(detail::rows_of(graph), 0, {low, high, seed}, pool);
   graph.weight_type = WeightType::int32;
   graph.weights_int = std::move(weights);
   graph.weights_float = {};
@@ -151,19 +170,19 @@ void drop_weights(Graph& graph) {
   graph.weights_float = {};
 }
 
-detail::BothDigests detail::digests_of(const Graph& graph, std::uint64_t first, std::uint64_t end,
-                                       exec::ThreadPool& pool) {
+detail::BothDigests detail::digests_of(const HostRows& rows, Vertex first, exec::ThreadPool& pool) {
   BothDigests all;
+  if (rows.offsets.empty()) return all;
   std::mutex mutex;
-  pool.parallel_for(first, end, kTransformGrain,
-                    [&](std::uint64_t piece_begin, std::uint64_t piece_end) {
+  pool.parallel_for(0, rows.offsets.size() - 1, kTransformGrain,
+                    [&](std::uint64_t begin, std::uint64_t end) {
                       BothDigests own;
-                      for (std::uint64_t i = piece_begin; i < piece_end; ++i) {
-                        const auto v = static_cast<Vertex>(i);
-                        for (EdgeOffset e = graph.offsets[i]; e < graph.offsets[i + 1]; ++e) {
-                          const std::uint32_t weight = weight_bits(graph, e);
-                          own.forwards.add(v, graph.targets[e], weight);
-                          own.backwards.add(graph.targets[e], v, weight);
+                      for (std::uint64_t i = begin; i < end; ++i) {
+                        const auto v = static_cast<Vertex>(first + i);
+                        for (EdgeOffset e = rows.offsets[i]; e < rows.offsets[i + 1]; ++e) {
+                          const std::uint32_t weight = weight_bits_of(rows, e);
+                          own.forwards.add(v, rows.targets[e], weight);
+                          own.backwards.add(rows.targets[e], v, weight);
                         }
                       }
                       const std::scoped_lock lock(mutex);
@@ -175,7 +194,7 @@ detail::BothDigests detail::digests_of(const Graph& graph, std::uint64_t first, 
 
 bool is_symmetric(Graph& graph, exec::ThreadPool& pool) {
   if (graph.symmetry == Symmetry::unknown) {
-    const detail::BothDigests digests = detail::digests_of(graph, 0, graph.vertices, pool);
+    const detail::BothDigests digests = detail::digests_of(detail::rows_of(graph), 0, pool);
     graph.symmetry =
         digests.forwards == digests.backwards ? Symmetry::symmetric : Symmetry::directed;
   }

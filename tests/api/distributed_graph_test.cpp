@@ -14,9 +14,12 @@
 
 #include "warren/core/error.hpp"
 #include "warren/memory/buffer.hpp"
+#include "warren/team/processes.hpp"
 
+#include "api/graph_state.hpp"
 #include "graphs.hpp"
 #include "support/processes.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace warren {
 namespace {
@@ -154,6 +157,38 @@ TEST(DistributedGraph, MultipliesByEveryStrategy) {
       EXPECT_EQ(whole.strategy(), strategy);
       EXPECT_EQ(whole.strategy(true), "");
     }
+  });
+}
+
+TEST(DistributedGraph, HasItsOwnRangesAlone) {
+  const testing_support::TemporaryFolder folder;
+  const std::string path = folder.file("g.wgr"), other = folder.file("other.wgr");
+  // Written by a process of its own, whose threads the others must not have.
+  in_processes(1, [&] {
+    (void)read("kron:7", {.weights = "uniform:1:5"}).save(path);
+    (void)read("kron:7", {.weights = "uniform:1:5", .seed = 2}).save(other);
+  });
+  const auto by_ranges = [](const std::string& name, const std::string& weights = {}) {
+    return read(name,
+                {.symmetrize = name == "urand:6", .weights = weights, .lists = Lists::ranges});
+  };
+  for (const int ranks : {2, 3, 5}) {
+    SCOPED_TRACE(ranks);
+    in_processes(ranks, [&] {
+      for (const Graph& graph : {by_ranges(path), by_ranges("kron:7", "uniform:1:5"),
+                                 by_ranges("urand:6"), by_ranges("kron:1,2")}) {
+        const DistributedGraph whole(graph);
+        EXPECT_FALSE(graph.state()->has_csr());
+        check(graph, {.strategy = "staged"});
+      }
+    });
+  }
+  in_processes(2, [&] {
+    const int rank = team::Processes::current()->rank();
+    const Graph graph = by_ranges(rank == 0 ? path : other);
+    EXPECT_THAT([&] { const DistributedGraph whole(graph); },
+                ThrowsMessage<UsageError>(HasSubstr("different graphs")));
+    check(by_ranges(path), {});  // The team works on.
   });
 }
 

@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "warren/api/ranks.hpp"
+
 #include "graphs.hpp"
 #include "reference/traverse.hpp"
 #include "support/temporary_folder.hpp"
@@ -126,6 +128,46 @@ std::vector<float> some_numbers(std::uint64_t count, unsigned seed) {
   std::vector<float> numbers(count);
   for (float& number : numbers) number = static_cast<float>(random() % 17) - 8.0f;
   return numbers;
+}
+
+/// Products and samples, and a search that is looked at by one rank, which alone has the whole
+/// graph then.
+TEST(CallsInProcesses, DrawAndMultiplyTheirOwnRanges) {
+  constexpr std::uint64_t kColumns = 3;
+  for (const int ranks : {2, 3, 5}) {
+    in_processes(ranks, [&] {
+      ReadOptions drawn;
+      drawn.weights = "uniform:1:9";
+      const Graph whole = read("kron:8", drawn);
+      drawn.lists = Lists::ranges;
+      const Graph graph = read("kron:8", drawn);
+      EXPECT_TRUE(graph.is_read_by_ranges());
+      const std::vector<float> x = some_numbers(graph.vertices() * kColumns, 1);
+      SpmmOptions multiply;
+      multiply.strategy = "staged";
+      EXPECT_EQ(values(spmm(graph, x, kColumns, multiply).values),
+                values(spmm(whole, x, kColumns, multiply).values));
+      EXPECT_EQ(graph.edges(), whole.edges());
+      EXPECT_EQ(values(sddmm(graph, x, x, kColumns).values),
+                values(sddmm(whole, x, x, kColumns).values));
+      SampleOptions sampling;
+      sampling.seeds = {1, 5, 77};
+      sampling.fanouts = {4, 4};
+      sampling.weighted = true;
+      EXPECT_EQ(sample_neighbours(graph, sampling).vertices,
+                sample_neighbours(whole, sampling).vertices);
+      EXPECT_EQ(graph.original_id(7), 7u);
+      WhereOptions where;
+      EXPECT_EQ(busiest_vertex(graph, where), busiest_vertex(whole));
+      BfsOptions search;
+      search.run.verify = true;
+      EXPECT_TRUE(bfs(graph, search).info.verdict->correct);
+      EXPECT_EQ(busiest_vertex(graph, where), busiest_vertex(whole));
+      EXPECT_EQ(random_sources(graph, 4, 3, where, "count"), random_sources(whole, 4, 3));
+      PageRankOptions rank;
+      EXPECT_EQ(values(pagerank(graph, rank).rank), values(pagerank(whole, rank).rank));
+    });
+  }
 }
 
 TEST(CallsInProcesses, MultiplyMatrices) {

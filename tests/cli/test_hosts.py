@@ -57,7 +57,10 @@ class Results(Hosts):
         self.agree(3, 2, "pagerank", "one.wgr", "--verify", fields=("iterations", "converged", "verified"))
         self.agree(3, 2, "pagerank", "both.wgr", "--weighted", "--verify", fields=("converged", "verified"))
         self.agree(4, 2, "sssp", "both.wgr", "--verify", fields=(*search, "sum_distance"))
-        self.assertEqual(json.loads(self.run_hosts(4, 2, "cc", "one.wgr", "--json", "-"))["read"], "ranges")
+        for arguments in (("cc", "one.wgr"), ("spmm", "both.wgr"), ("cc", "kron:10"), ("spmm", "kron:9")):
+            found = json.loads(self.run_hosts(4, 2, *arguments, "--verify", "--json", "-"))
+            self.assertEqual((found["read"], found["verified"]), ("ranges", True), arguments)
+        self.assertNotIn("read", json.loads(self.run_hosts(4, 2, "sample", "one.wgr", "--batch", 16, "--json", "-")))
 
     def test_links(self):
         """Of ranks that act as on two hosts every other one is on the same."""

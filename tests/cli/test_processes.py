@@ -197,7 +197,7 @@ class Results(Agreement):
 
 
 class OwnRanges(Agreement):
-    """Each rank reads its own ranges of a .wgr file."""
+    """Each rank reads its own ranges of a .wgr file, or draws its own ranges of a generated graph."""
 
     def write(self, name, graph, *options):
         self.succeed("convert", graph, name, *options)
@@ -220,7 +220,48 @@ class OwnRanges(Agreement):
         self.agree("pagerank", both, "--weighted", "--verify", fields=("converged", "verified"), ranks=(3,))
         self.agree("bfs", "ids.wgr", "--source", 90, "--target", 20, "--verify", fields=(*search, "max_depth"), ranks=(2, 4))
 
+    def test_results_of_generated_graphs(self):
+        search = ("source", "reached", "traversed_edges", "verified", "edges")
+        for graph in (("kron:10",), ("kron:10", "--symmetrize"), ("urand:9,4", "--keep-duplicates"), ("grid:40x20",), ("community:2000,6", "--drop-self-loops"), ("kron:1,2", "--symmetrize")):
+            self.agree("bfs", *graph, "--verify", fields=(*search, "max_depth", "sum_depth", "levels"), ranks=(2, 3, 5))
+            self.agree("cc", *graph, "--verify", fields=("components", "largest", "verified"), ranks=(3,))
+            self.agree("sssp", *graph, "--weights", "uniform:1:9", "--verify", fields=(*search, "sum_distance", "max_distance"), ranks=(2, 5))
+        self.agree("bfs", "kron:10", "--sources", 3, "--seed", 5, "--verify", "--edges", "host", fields=search, ranks=(3,))
+        self.agree("bfs", "kron:10", "--verify", "--mode", "async", fields=search, ranks=(2,))
+        self.agree("pagerank", "kron:10", "--verify", fields=("iterations", "converged", "verified"), ranks=(2, 4))
+        self.agree("pagerank", "kron:9", "--weighted", "--weights", "uniform:1:9", "--verify", fields=("converged", "verified"), ranks=(3,))
+
+    def test_results_of_products(self):
+        """Sums over the result are those of whole graphs, bit for bit: a rank has the same rows, and multiplies them in the same order."""
+        self.write("values.wgr", "kron:9", "--weights", "uniform:1:9")
+        self.write("pattern.wgr", "kron:9", "--symmetrize")
+        for graph in (("values.wgr",), ("pattern.wgr",), ("pattern.wgr", "--weights", "uniform:1:5"), ("kron:9",), ("grid:20x9", "--weights", "uniform:1:5"), ("kron:1,2",)):
+            for command in (("spmm", "--strategy", "staged"), ("spmm", "--strategy", "broadcast"), ("sddmm",)):
+                arguments = (*command, *graph, "--k", 6, "--verify", "--repeat", 1)
+                for ranks in (2, 3, 5):
+                    threads = self.succeed_json(*arguments, "--device", "cpu", "--devices", ranks)
+                    found = json.loads(self.run_ranks(ranks, *arguments, "--json", "-"))
+                    with self.subTest(arguments=arguments, ranks=ranks):
+                        self.assertEqual(found["read"], "ranges")
+                        for field in ("vertices", "edges", "weighted", "verified", "rows_moved", "sum", "sumsq"):
+                            self.assertEqual(found[field], threads[field], field)
+        for options in (("--method", "random"), ("--reorder", "degree")):
+            self.assertNotIn("read", json.loads(self.run_ranks(2, "spmm", "pattern.wgr", *options, "--verify", "--json", "-")))
+
+    def test_samples(self):
+        """Batches are those of whole graphs: the digest is of all that was drawn."""
+        self.write("values.wgr", "kron:9", "--weights", "uniform:1:9")
+        self.write("pattern.wgr", "kron:9", "--symmetrize")
+        for graph in (("values.wgr", "--weighted"), ("pattern.wgr",), ("kron:9",), ("grid:20x9", "--weighted", "--weights", "uniform:1:5"), ("pattern.wgr", "--labor"), ("kron:2,3", "--edges", "host")):
+            arguments = ("sample", *graph, "--batch", 4, "--batches", 9, "--fanout", "4,3", "--repeat", 1, "--verify")
+            self.agree(*arguments, fields=("digest", "verified", "edges", "vertices"), ranks=(2, 3, 5))
+            self.assertEqual(json.loads(self.run_ranks(2, *arguments, "--json", "-"))["read"], "ranges", arguments)
+
     def test_files_are_those_of_threads(self):
+        for arguments in (("bfs", "kron:9", "--deterministic"), ("cc", "kron:9"), ("sssp", "grid:20x20", "--weights", "uniform:1:9", "--source", 3), ("pagerank", "kron:9", "--max-iterations", 7)):
+            self.succeed(*arguments, "--device", "cpu", "--devices", 3, "--output", "threads.txt")
+            self.run_ranks(3, *arguments, "--output", "processes.txt")
+            self.assertEqual((self.folder / "processes.txt").read_text(), (self.folder / "threads.txt").read_text(), arguments)
         graph = self.write("g.wgr", "kron:9", "--weights", "uniform:1:9")
         for arguments in (("bfs", graph, "--deterministic"), ("cc", graph), ("sssp", graph, "--source", 3)):
             self.succeed(*arguments, "--device", "cpu", "--output", "threads.txt")
@@ -232,12 +273,15 @@ class OwnRanges(Agreement):
         self.write("packed.wgr", "kron:8", "--compress")
         self.file("g.el", "0 1\n1 2\n")
         for arguments, reason in (((graph,), None), ((graph, "--symmetrize"), "symmetric"), ((graph, "--drop-self-loops"), "self-loops"),
-                                  (("packed.wgr",), "compressed"), (("kron:8",), "generator"), (("g.el",), "no .wgr file")):
+                                  (("packed.wgr",), "compressed"), (("kron:8",), None), (("g.el",), "no .wgr file")):
             found = json.loads(self.run_ranks(2, "cc", *arguments, "--json", "-"))
             self.assertEqual(found["read"], "all" if reason else "ranges", arguments)
             self.assertIn(reason or "", found.get("read_reason", ""))
+        self.agree("sssp", graph, "--weights", "uniform:2:3", "--verify", fields=("reached", "sum_distance", "verified"), ranks=(3,))
         drawn = json.loads(self.run_ranks(2, "sssp", graph, "--weights", "uniform:2:3", "--json", "-"))
-        self.assertIn("drawn", drawn["read_reason"])
+        self.assertEqual(drawn["read"], "ranges")
+        for arguments in (("spmm", "g.el"), ("spmm", "packed.wgr")):
+            self.assertEqual(json.loads(self.run_ranks(2, *arguments, "--json", "-"))["read"], "all", arguments)
         for options in (("--method", "degree"), ("--edges", "compressed-host")):
             self.assertNotIn("read", json.loads(self.run_ranks(2, "cc", graph, *options, "--json", "-")))
 
@@ -255,13 +299,16 @@ class OwnRanges(Agreement):
                 self.fail_ranks(2, 3, "sssp", graph, says=[f"g.wgr: byte {at}: ", "checksum does not match", "of 3)"])
                 if kind == 3:  # Nobody else looks at weights.
                     self.run_ranks(3, "bfs", graph)
+                else:
+                    self.fail_ranks(2, 3, "spmm", graph, "--weights", "file", "--k", 1, says=[f"g.wgr: byte {at}: ", "checksum does not match"])
 
     def test_ranks_of_other_files(self):
         folders = [self.folder / str(rank) for rank in range(2)]
         for folder, seed in zip(folders, (1, 2), strict=True):
             folder.mkdir()
             self.succeed("convert", "grid:9x9", folder / "g.wgr", "--weights", "uniform:1:9", "--seed", seed)
-        self.fail_ranks(2, 2, "sssp", "g.wgr", folders=folders, says=["different graphs", "other lists or weights"])
+        for command in ("sssp", "spmm"):
+            self.fail_ranks(2, 2, command, "g.wgr", folders=folders, says=["different graphs", "other lists or weights"])
 
     def peaks(self, ranks, *arguments):
         """The largest resident memory that each rank has had, in bytes: of a process that a small one starts, since one begins with its parent's."""
@@ -277,6 +324,15 @@ class OwnRanges(Agreement):
         self.assertEqual([process.returncode for process in processes], [0] * ranks)
         return [int(text.split()[-1]) * 1024 for text in out]
 
+    def check_falls(self, arguments, tiny, kept, most=0.75):
+        """The largest memory of a rank of 2 and 4, beside that of a tiny graph: its share, 30% of that, and `kept` bytes."""
+        alone = max(self.peaks(1, *arguments)) - max(self.peaks(1, *tiny))
+        for ranks in (2, 4):
+            own = max(self.peaks(ranks, *arguments)) - max(self.peaks(ranks, *tiny))
+            with self.subTest(arguments=arguments, ranks=ranks, alone=alone, own=own):
+                self.assertLess(own, 1.3 * alone / ranks + kept)
+                self.assertLess(own, most * alone)
+
     @unittest.skipIf("LSAN_OPTIONS" in os.environ or "ASAN_OPTIONS" in os.environ, "a sanitizer's memory is beside the program's")
     def test_memory_of_a_rank(self):
         """Falls as the number of ranks grows, but for what algorithms keep for each vertex of the graph."""
@@ -286,12 +342,24 @@ class OwnRanges(Agreement):
         self.write("tiny.wgr", "kron:6", "--symmetrize", "--weights", "uniform:1:64")
         # Bytes a vertex that do not fall, beside a rank's share: values of all vertices, and what others are shown of them.
         for command, graph, kept in (("bfs", "both.wgr", 32), ("cc", "both.wgr", 32), ("pagerank", "both.wgr", 32), ("sssp", "both.wgr", 48), ("bfs", "one.wgr", 56)):
-            alone = max(self.peaks(1, command, graph)) - max(self.peaks(1, command, "tiny.wgr"))
-            for ranks in (2, 4):
-                own = max(self.peaks(ranks, command, graph)) - max(self.peaks(ranks, command, "tiny.wgr"))
-                with self.subTest(command=command, graph=graph, ranks=ranks, alone=alone, own=own):
-                    self.assertLess(own, 1.3 * alone / ranks + kept * vertices)
-                    self.assertLess(own, 0.9 * alone if graph == "one.wgr" else 0.75 * alone)
+            self.check_falls((command, graph), (command, "tiny.wgr"), kept * vertices, 0.9 if graph == "one.wgr" else 0.75)
+
+    @unittest.skipIf("LSAN_OPTIONS" in os.environ or "ASAN_OPTIONS" in os.environ, "a sanitizer's memory is beside the program's")
+    def test_memory_of_a_rank_that_draws(self):
+        """Falls likewise: of duplicates that are merged a rank holds its own, and of edges on their way some MiB."""
+        vertices, on_way = 1 << 18, 8 << 20
+        for options, kept, most in ((("bfs", "--symmetrize"), 32, 0.75), (("sssp", "--symmetrize", "--weights", "uniform:1:64"), 48, 0.75), (("cc",), 56, 0.9)):
+            self.check_falls((*options, "kron:18"), (*options, "kron:6"), kept * vertices + on_way, most)
+
+    @unittest.skipIf("LSAN_OPTIONS" in os.environ or "ASAN_OPTIONS" in os.environ, "a sanitizer's memory is beside the program's")
+    def test_memory_of_a_rank_that_multiplies(self):
+        """Falls likewise: of the matrix and of the dense operand a rank holds its own rows, and of others' rows those that it needs."""
+        vertices = 1 << 18
+        self.write("matrix.wgr", "kron:18", "--symmetrize", "--weights", "uniform:1:64")
+        for options in (("matrix.wgr", "--weights", "file"), ("kron:18", "--symmetrize")):
+            tiny = ("kron:6", *options[1:]) if options[0] != "matrix.wgr" else ("kron:6", "--weights", "uniform:1:64")
+            multiply = ("spmm", "--k", 1, "--strategy", "staged")
+            self.check_falls((*multiply, *options), (*multiply, *tiny), 32 * vertices + (8 << 20))
 
 
 @unittest.skipUnless(DEVICE == "cuda", "on GPUs (WARREN_TEST_DEVICE=cuda)")

@@ -14,11 +14,12 @@
 
 #include "warren/core/error.hpp"
 #include "warren/graph/arrays.hpp"
-#include "warren/graph/edge_chunks.hpp"
 #include "warren/graph/io.hpp"
 #include "warren/graph/row_file.hpp"
+#include "warren/graph/transform.hpp"
 
 #include "graph/io/wgr_layout.hpp"
+#include "same_shards.hpp"
 #include "support/message_of.hpp"
 #include "support/processes.hpp"
 #include "support/temporary_folder.hpp"
@@ -29,48 +30,6 @@ namespace {
 using ::testing::HasSubstr;
 using testing_support::message_of;
 using testing_support::TemporaryFolder;
-
-/// A range of an array on the stream's device, by the bits.
-template <class T>
-std::vector<std::uint32_t> bits_of(const exec::Stream& stream, const T* array,
-                                   const EdgeRange& range) {
-  static_assert(sizeof(T) == sizeof(std::uint32_t));
-  std::vector<std::uint32_t> values(range.count());
-  if (array != nullptr && !values.empty()) {
-    exec::copy(stream, values.data(), array + range.first, values.size() * sizeof(T));
-    stream.synchronize();
-  }
-  return values;
-}
-
-void expect_same_rows(const exec::Stream& stream, const CsrView& a, const CsrView& b) {
-  ASSERT_EQ(a.first, b.first);
-  ASSERT_EQ(a.count, b.count);
-  const auto offsets_of = [&](const CsrView& view) {
-    std::vector<EdgeOffset> offsets(std::uint64_t{view.count} + 1);
-    exec::copy(stream, offsets.data(), view.offsets, offsets.size() * sizeof(EdgeOffset));
-    stream.synchronize();
-    return offsets;
-  };
-  const std::vector<EdgeOffset> offsets = offsets_of(a);
-  ASSERT_EQ(offsets, offsets_of(b));
-  const EdgeRange range{offsets.front(), offsets.back()};
-  EXPECT_EQ(bits_of(stream, a.targets, range), bits_of(stream, b.targets, range));
-  EXPECT_EQ(bits_of(stream, a.weights_int, range), bits_of(stream, b.weights_int, range));
-  EXPECT_EQ(bits_of(stream, a.weights_float, range), bits_of(stream, b.weights_float, range));
-  if (range.count() == 0) return;
-  EXPECT_EQ(a.weights_int != nullptr, b.weights_int != nullptr);
-  EXPECT_EQ(a.weights_float != nullptr, b.weights_float != nullptr);
-}
-
-team::TeamOptions team_of(exec::DeviceKind kind, int ranks) {
-  team::TeamOptions options;
-  options.kind = kind;
-  options.ranks = ranks;
-  options.threads = ranks == 1 ? 2 : ranks;
-  options.sharing = team::Sharing::turns;
-  return options;
-}
 
 /// On teams of one rank and more, with the edges at every place.
 void expect_shards_of_whole(const Graph& graph, const std::string& path, exec::DeviceKind kind,
@@ -93,18 +52,7 @@ void expect_shards_of_whole(const Graph& graph, const std::string& path, exec::D
         team::run_team(team_of(kind, ranks), [&](team::Team& team) {
           const Shard expected = make_shard(team, source, edges);
           const Shard shard = read_shard(team, file, {.edges = edges});
-          EXPECT_EQ(shard.cuts, expected.cuts);
-          EXPECT_EQ(shard.vertices, expected.vertices);
-          EXPECT_EQ(shard.edges, expected.edges);
-          EXPECT_EQ(shard.weight_type, expected.weight_type);
-          EXPECT_EQ(shard.is_symmetric, expected.is_symmetric);
-          EXPECT_EQ(shard.edges_placement, expected.edges_placement);
-          EXPECT_TRUE(shard.has_in());
-          const exec::Stream stream(team.device());
-          expect_same_rows(stream, shard.out, expected.out);
-          expect_same_rows(stream, shard.in, expected.in);
-          EXPECT_EQ(shard.out.cached_end, expected.out.cached_end);
-          team.barrier();
+          expect_same_shards(team, shard, expected);
         });
       }
     }
@@ -336,6 +284,47 @@ TEST_F(WrongRows, AreNamedByTheirPlace) {
   EXPECT_EQ(message_of_team(false), "nothing was thrown");
 }
 
+TEST(RowShard, DrawsWeightsAsForTheWholeGraph) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("g.wgr");
+  exec::ThreadPool pool(1);
+  for (const Shape& shape : shapes()) {
+    for (const bool symmetrizes : {false, true}) {
+      BuildOptions options;
+      options.symmetrize = symmetrizes;
+      Graph graph = graph_of(shape, WeightType::float32, options);
+      (void)write_graph(graph, path, pool);
+      const UniformWeights rule{1, 50, 9};
+      set_uniform_weights(graph, rule.low, rule.high, rule.seed, pool);
+      for (const int ranks : {1, 3, 5}) {
+        SCOPED_TRACE(testing::Message() << shape.name << " on " << ranks << " ranks");
+        const ShardSource source = shard_source(graph, ranks, pool);
+        const RowFile file(path, false);
+        team::run_team(team_of(exec::DeviceKind::cpu, ranks), [&](team::Team& team) {
+          const Shard expected = make_shard(team, source);
+          expect_same_shards(team, read_shard(team, file, {.weights = rule}), expected);
+        });
+      }
+    }
+  }
+}
+
+TEST_F(WrongRows, WeightsAreReadOrDrawnByAllAlike) {
+  const RowFile with(path), without(path, false);
+  const auto message = [&](const RowFile& file, const UniformWeights& second) {
+    return message_of([&] {
+      team::run_team(team_of(exec::DeviceKind::cpu, 2), [&](team::Team& team) {
+        (void)read_shard(team, file,
+                         {.weights = team.rank() == 0 ? UniformWeights{1, 9, 1} : second});
+      });
+    });
+  };
+  EXPECT_THAT(message(with, {1, 9, 1}), HasSubstr("read from it or drawn, not both"));
+  EXPECT_THAT(message(without, {1, 9, 2}), HasSubstr("the ranks draw different weights"));
+  EXPECT_THAT(message(without, {5, 4, 1}), HasSubstr("from 5 to 4"));
+  EXPECT_EQ(message(without, {1, 9, 1}), "nothing was thrown");
+}
+
 TEST_F(WrongRows, OfAnotherFileAreRefused) {
   const std::string other = folder.file("other.wgr");
   { std::ofstream(other, std::ios::binary) << with<std::int32_t>(2, 5, 3); }
@@ -379,11 +368,7 @@ TEST(RowFileInProcesses, GivesEachItsRanges) {
       const RowFile file(path);
       team::run_team(team_of(exec::DeviceKind::cpu, ranks), [&](team::Team& team) {
         const Shard expected = make_shard(team, source), shard = read_shard(team, file);
-        EXPECT_EQ(shard.cuts, expected.cuts);
-        const exec::Stream stream(team.device());
-        expect_same_rows(stream, shard.out, expected.out);
-        expect_same_rows(stream, shard.in, expected.in);
-        team.barrier();
+        expect_same_shards(team, shard, expected);
       });
     });
   }

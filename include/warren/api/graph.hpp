@@ -72,8 +72,8 @@ class Graph {
   [[nodiscard]] std::shared_ptr<const graph::EdgeFile> file() const;
   /// Why the lists are where they are, of ReadOptions::lists.
   [[nodiscard]] const std::string& lists_reason() const;
-  /// True if each rank reads its own ranges of the file (Lists::ranges); else lists_reason() says
-  /// why not, where that was asked for.
+  /// True if each rank reads its own ranges of the file, or draws its own ranges of a generated
+  /// graph (Lists::ranges); else lists_reason() says why not, where that was asked for.
   [[nodiscard]] bool is_read_by_ranges() const;
 
   /// A name for each vertex, where the source has them: words that are ids, or a dataset's names.
@@ -118,10 +118,11 @@ enum class Lists : std::uint8_t {
   fitting,
   /// In the host's memory; but where this process is a rank of several (team::Processes), each rank
   /// reads its own ranges of a .wgr file of which nothing else is wanted, when a call first needs
-  /// them. What is wrong in them throws InputError in that call. bfs(), sssp(),
-  /// connected_components() and pagerank() then hold nothing else of the graph, while vertices are
-  /// in "ranges" and lists are not compressed; whatever needs the whole graph (`csr()`,
-  /// `deterministic`, and on rank 0 `verify`) reads it.
+  /// them. What is wrong in them throws InputError in that call. Of a generated graph the ranks
+  /// draw an equal part each, and send each other the edges. bfs(), sssp(), connected_components()
+  /// and pagerank() then hold nothing else of the graph, while vertices are in "ranges" and lists
+  /// are not compressed; whatever needs the whole graph (`csr()`, `deterministic`, and on rank 0
+  /// `verify`) reads, or draws, it.
   ranges
 };
 

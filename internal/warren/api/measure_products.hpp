@@ -76,12 +76,18 @@ struct OrderTimes {
 /// vertex j, whatever order it is in.
 class MeasuredMatrix {
  public:
-  /// Takes the graph over: where the caller keeps none, one in another order takes its place.
-  /// Throws UsageError, MemoryError.
+  /// Takes the graph over: where the caller keeps none, one in another order takes its place. Of
+  /// one that is read or drawn by ranges (Lists::ranges), and is to stay in its order, each rank
+  /// has its own rows alone. Throws UsageError, MemoryError; InputError for rows of a file that are
+  /// damaged.
   MeasuredMatrix(Graph graph, const MatrixOptions& options);
 
+  [[nodiscard]] std::uint64_t vertices() const;
+  [[nodiscard]] std::uint64_t edges() const;
+  /// Whether each rank has its own rows alone.
+  [[nodiscard]] bool is_by_ranges() const;
   [[nodiscard]] const OrderTimes& order_times() const { return times_; }
-  /// Rows that a product moves by each way, counted in the graph; `cover` where asked for.
+  /// Rows that a product moves by each way, counted in the whole graph; `cover` where asked for.
   [[nodiscard]] graph::PartitionQuality quality(int workgroup, bool with_cover) const;
 
   /// C = A B, on every rank its own rows. Throws UsageError for options out of range, MemoryError.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generated graphs built where they are used: each rank draws the edges and keeps its own rows,
-// with no graph in host memory.
+// Generated graphs built where they are used, of which no rank holds more than its own rows: drawn
+// on its device, or exchanged by the ranks.
 #pragma once
 
 #include <optional>
@@ -40,6 +40,19 @@ enum class VertexOrder {
                                    VertexOrder order = VertexOrder::natural,
                                    const EdgesOptions& edges = {},
                                    const std::optional<UniformWeights>& weights = {});
+
+/// This rank's shard, as make_shard() makes it of shard_source(build(*make_source(spec), options)),
+/// with `weights` as set_uniform_weights() draws them, bit for bit: for ranks in processes, none of
+/// which is to hold the whole graph. Each draws an equal part of the edges three times and sends
+/// each one to the rank that owns its row, some at a time. A rank holds its own rows in host memory
+/// (with duplicates, before they are merged), the reverse rows of a directed graph beside, and 512
+/// KiB; the device gets copies. Without in-edges where they are not wanted. Collective.
+/// Synchronises. Throws UsageError for ranks that name different graphs, for weights that
+/// check_uniform_weights() refuses, and for compressed placements; MemoryError.
+[[nodiscard]] Shard draw_shard(team::Team& team, const GeneratorSpec& spec,
+                               const BuildOptions& options,
+                               const std::optional<UniformWeights>& weights = {},
+                               const EdgesOptions& edges = {}, bool with_in_edges = true);
 
 /// The whole graph in host memory, from the ranks' shards, numbered as they are, with its weights:
 /// those of a byte become int32. Collective; the result is on rank 0, others get an empty graph.

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "warren/core/types.hpp"
 #include "warren/exec/thread_pool.hpp"
 #include "warren/files/mapped_file.hpp"
+#include "warren/graph/generate.hpp"
 #include "warren/graph/graph.hpp"
 #include "warren/graph/shard.hpp"
 #include "warren/team/team.hpp"
@@ -99,6 +101,9 @@ struct ReadShardOptions {
   EdgesOptions edges{};  ///< No compressed placement: that needs all lists.
   /// A negative weight, or one that is no number, throws InputError.
   bool no_negative_weights = false;
+  bool with_in_edges = true;  ///< Else the shard has none, and nobody finds out about symmetry.
+  /// Of a file whose weights are not read: drawn as set_uniform_weights() draws them.
+  std::optional<UniformWeights> weights{};
 };
 
 /// partition_ranges()'s cuts for the ranks of the team: each looks at an equal part of the offsets,
@@ -110,7 +115,8 @@ struct ReadShardOptions {
 /// mapped. A directed graph's in-edges are brought by the ranks that read them as out-edges, some
 /// at a time. Where the header does not say whether it is symmetric, the ranks find out.
 /// Collective. Synchronises. Throws InputError as RowFile::check_rows(); MemoryError; UsageError
-/// for ranks that opened different files, and for compressed placements.
+/// for ranks that opened different files or draw different weights, for weights that are to be both
+/// read and drawn, and for compressed placements.
 [[nodiscard]] Shard read_shard(team::Team& team, const RowFile& file,
                                const ReadShardOptions& options = {});
 

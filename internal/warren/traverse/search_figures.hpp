@@ -9,6 +9,7 @@
 
 #include "warren/exec/thread_pool.hpp"
 #include "warren/graph/graph.hpp"
+#include "warren/graph/shard.hpp"
 
 namespace warren::traverse {
 
@@ -19,9 +20,8 @@ namespace warren::traverse {
                                         const graph::Graph* graph,
                                         const std::function<bool(Vertex)>& is_reached);
 
-/// Self-loops of the reached ones of vertices [first, end), whose lists in `graph` are sorted.
-[[nodiscard]] std::uint64_t count_self_loops(const graph::Graph& graph, std::uint64_t first,
-                                             std::uint64_t end,
+/// Self-loops of the reached ones of the rows' vertices, whose lists, in host memory, are sorted.
+[[nodiscard]] std::uint64_t count_self_loops(const graph::CsrView& lists,
                                              const std::function<bool(Vertex)>& is_reached);
 
 /// parent(v) = the smallest u with an edge (u, v) and depth(u) + 1 = depth(v): the same in every

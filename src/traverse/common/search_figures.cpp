@@ -9,20 +9,26 @@ namespace warren::traverse {
 std::uint64_t input_edges(std::uint64_t edges, bool is_symmetric, const graph::Graph* graph,
                           const std::function<bool(Vertex)>& is_reached) {
   if (!is_symmetric) return edges;
-  const std::uint64_t self_loops =
-      graph == nullptr ? 0 : count_self_loops(*graph, 0, graph->vertices, is_reached);
+  std::uint64_t self_loops = 0;
+  if (graph != nullptr) {
+    graph::CsrView lists;
+    lists.offsets = graph->offsets.data();
+    lists.targets = graph->targets.data();
+    lists.count = graph->vertices;
+    self_loops = count_self_loops(lists, is_reached);
+  }
   return (edges + self_loops) / 2;
 }
 
-std::uint64_t count_self_loops(const graph::Graph& graph, std::uint64_t first, std::uint64_t end,
+std::uint64_t count_self_loops(const graph::CsrView& lists,
                                const std::function<bool(Vertex)>& is_reached) {
   std::uint64_t self_loops = 0;
-  for (std::uint64_t v = first; v < end; ++v) {
-    const auto vertex = static_cast<Vertex>(v);
+  for (Vertex row = 0; row < lists.count; ++row) {
+    const Vertex vertex = lists.first + row;
     if (!is_reached(vertex)) continue;
-    const auto list = graph.neighbours(vertex);
-    const auto [begin, last] = std::equal_range(list.begin(), list.end(), vertex);
-    self_loops += static_cast<std::uint64_t>(last - begin);
+    const auto [begin, end] =
+        std::equal_range(lists.targets + lists.begin(row), lists.targets + lists.end(row), vertex);
+    self_loops += static_cast<std::uint64_t>(end - begin);
   }
   return self_loops;
 }
