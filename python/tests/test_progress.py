@@ -58,6 +58,13 @@ def test_what_its_function_raises_ends_the_call(unit, call):
     assert GRAPH.bfs(0).reached > 1
 
 
+@pytest.mark.parametrize("unit, call", CALLS)
+def test_its_function_may_make_calls(unit, call):
+    reached = []
+    call(lambda progress: reached.append(GRAPH.bfs(0).reached))
+    assert reached and set(reached) == {GRAPH.bfs(0).reached}, unit
+
+
 def test_a_long_call_tells_while_it_works():
     told = []
 

@@ -76,13 +76,18 @@ def _integers(name: str, values: Any, expected: str) -> np.ndarray:
     array = _one_dimension(name, as_numpy(name, values), expected)
     if array.size == 0 and array.dtype.kind in "fO":
         return np.zeros(0, np.int64)  # An empty list has no integers to show.
-    if array.dtype.kind == "f" and isinstance(values, (list, tuple)) and all(isinstance(value, int) for value in values):
-        array = np.array(values, dtype=object)  # NumPy makes floats of integers some of which are negative and some past int64.
+    array = not_rounded(array, values)
     if array.dtype == object:
         refuse_objects(name, array, expected)
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name}: got elements of type {array.dtype}, expected integers: {expected}")
     return array
+
+
+def not_rounded(array: np.ndarray, values: Any) -> np.ndarray:
+    """Of a list of Python's integers: NumPy makes floats of them where some are negative and some past int64."""
+    is_made_of_integers = array.dtype.kind == "f" and array.ndim == 1 and array.size > 0 and isinstance(values, (list, tuple)) and all(isinstance(value, int) for value in values)
+    return np.array(values, dtype=object) if is_made_of_integers else array
 
 
 def refuse_objects(name: str, array: np.ndarray, expected: str) -> NoReturn:

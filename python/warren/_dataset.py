@@ -36,6 +36,7 @@ class Dataset(NotPickled):
         check_graph(graph)
         n = graph.num_vertices
         x = dense_matrix("features", features, n)
+        _check_finite("features", features, x)
         classes, rows = _labels(labels, n)
         splits = (_split("train", train, n), _split("validation", validation, n), _split("test", test, n))
         self._graph = graph
@@ -111,6 +112,15 @@ def _set_graph(options: _core.DatasetOptions, symmetrize: bool, drop_self_loops:
     graph.weights = _text("weights", weights)
     graph.seed = seed_number(seed)
     options.graph = graph
+
+
+def _check_finite(name: str, values: Any, rounded: np.ndarray) -> None:
+    """Raises ValueError, with the number that was given, for one that float32 does not hold."""
+    if rounded.size == 0 or (np.isfinite(rounded.min()) and np.isfinite(rounded.max())):
+        return
+    row, column = (int(at) for at in np.argwhere(~np.isfinite(rounded.reshape(rounded.shape[0], -1)))[0])
+    given = as_numpy(name, values).reshape(rounded.shape[0], -1)[row, column]
+    raise ValueError(f"{name}: got {given} in row {row}, column {column}, expected finite numbers, up to {np.finfo(np.float32).max:.4g}")
 
 
 def _labels(labels: Any, n: int) -> tuple[np.ndarray | None, np.ndarray | None]:

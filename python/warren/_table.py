@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import as_numpy, flag, refuse_objects, type_name, whole_number
+from ._arrays import as_numpy, flag, not_rounded, refuse_objects, type_name, whole_number
 from ._libraries import library_of, to_library
 from ._pickling import NotPickled
 from ._session import Session, choice, run_of
@@ -178,7 +178,7 @@ def _ids(name: str, values: Any) -> tuple[np.ndarray | _core.View, tuple[int, ..
 
 def _row_numbers(name: str, values: Any) -> tuple[np.ndarray, tuple[int, ...]]:
     """Numbers of rows as uint64 in one dimension, negative ones as two's complements, and their shape."""
-    array = as_numpy(name, values)
+    array = not_rounded(as_numpy(name, values), values)
     if array.size == 0 and array.dtype.kind == "f":
         array = array.astype(np.int64)  # An empty list has no integers to show.
     if array.dtype == object:

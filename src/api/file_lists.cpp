@@ -119,10 +119,14 @@ std::shared_ptr<const graph::RowFile> rows_in_file(const GraphPlace& place,
 
 std::string cure_by_file(const GraphPlace& place, const std::string& name,
                          const ReadOptions& options) {
+  std::string others;
+  if (place.generator) others += "draw a smaller one, ";
+  if (options.host_memory != 0) others += "raise --host-memory, ";
+  if (!others.empty()) others += "or ";
   return fmt::format(
-      "raise --host-memory, or use a host with more; bfs, components and pagerank of a smaller one "
-      "read the lists from a .wgr file: {}",
-      cure(place, name, options));
+      "{}use a host with more memory; bfs, components and pagerank with less read the lists from a "
+      ".wgr file: {}",
+      others, cure(place, name, options));
 }
 
 std::shared_ptr<const graph::EdgeFile> lists_in_file(const GraphPlace& place,

@@ -106,6 +106,7 @@ bool StandingTeam::run(const Job& job) {
       lock.lock();
       if (why != nullptr && !is_done()) interrupt(task);
     }
+    lock.unlock();
     if (why != nullptr) std::rethrow_exception(why);
   };
   wait_shortly(patience_, is_done);

@@ -33,7 +33,8 @@ using traverse::StreamMemory;
 const EdgeFile& file_of(const Graph& graph) {
   const auto& file = graph.state()->file();
   require(file != nullptr,
-          "edges: the graph was not read with its lists in a file: read a .wgr file so (lists), or "
+          "edges: the graph was not read with its lists in a file: read a .wgr file so (--edges "
+          "file), or "
           "place the edges on the device or the host");
   return *file;
 }

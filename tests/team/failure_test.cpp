@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Failing ranks on the CPU, where a step itself may throw.
 #include <atomic>
+#include <thread>
 
 #include "warren/exec/atomic.hpp"
 
@@ -112,6 +113,47 @@ TEST(Failure, OthersAreToldWhoFailedAndWhy) {
                         }),
                UsageError);
   EXPECT_EQ(told, 3);
+}
+
+/// One step of very many tasks.
+struct EndlessStep : ToyProgram {
+  struct State {
+    bool is_done = false;
+  };
+  std::atomic<std::uint64_t>* begun = nullptr;
+  template <class Grid>
+  void step(Grid& grid, const State& /*state*/) const {
+    grid.template for_each<exec::Thread>(std::uint64_t{1} << 60, [&](const auto&, std::uint64_t) {
+      begun->fetch_add(1);
+      begun->notify_all();
+    });
+  }
+  static State next(const State& /*state*/, const Sums& /*sums*/) { return {true}; }
+  static bool finished(const State& state) { return state.is_done; }
+};
+
+TEST(Failure, AStepOfManyTasksEndsWithTheTeam) {
+  for (const int threads : {1, 2}) {
+    for (const int ranks : {1, 2}) {
+      std::atomic<std::uint64_t> begun{0};
+      Team* first = nullptr;
+      std::thread ending([&] {
+        begun.wait(0);
+        first->abort("enough");
+      });
+      EXPECT_THROW(run_team({exec::DeviceKind::cpu, ranks, threads * ranks},
+                            [&](Team& team) {
+                              if (team.rank() == 0) first = &team;
+                              team.barrier();
+                              EndlessStep program;
+                              program.begun = &begun;
+                              (void)run_program<exec::Cpu>(team, exec::Stream(team.device()),
+                                                           program, EndlessStep::State{});
+                            }),
+                   TeamError);
+      ending.join();
+    }
+  }
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ class CpuGrid {
   static constexpr std::uint32_t kWarpLanes = 1;
 
   struct Shared {
-    explicit Shared(int threads) : barrier(threads) {}
+    Shared(int threads, const std::uint32_t* abort_flag)
+        : barrier(threads), team_has_ended(abort_flag) {}
     static constexpr std::size_t kTickets = 16;
     struct alignas(64) Ticket {
       std::atomic<std::uint64_t> next{0};
@@ -44,6 +45,8 @@ class CpuGrid {
     std::array<Ticket, kTickets> tickets;  ///< Of a step's first loops.
     std::array<std::atomic<std::uint64_t>, kSums> sums{};
     Sums totals;
+    /// Once it is not 0 a step's loops leave the rest of their tasks: the barrier behind it throws.
+    const std::uint32_t* team_has_ended;
     /// Whether the steps go on is decided once, at the barrier: a thread that fails in the next
     /// step must not end the loop of one that has not yet looked.
     bool has_ended = false;
@@ -70,8 +73,10 @@ class CpuGrid {
   /// kTickets when they are done with theirs, the tasks of later loops are dealt out beforehand.
   template <class W, class F>
   void for_each(std::uint64_t count, F&& f, std::uint64_t grain = 0) {
+    constexpr std::uint64_t kOfOneThread = 4096;  // It looks now and then whether it may end.
     const std::uint64_t piece =
-        threads_ == 1 ? count : exec::detail::cpu_grain(count, static_cast<int>(threads_), grain);
+        threads_ == 1 ? kOfOneThread
+                      : exec::detail::cpu_grain(count, static_cast<int>(threads_), grain);
     if (loop_ == Shared::kTickets) {
       for (std::uint64_t begin = thread_ * piece; begin < count; begin += threads_ * piece)
         run_tasks(begin, piece, count, f);
@@ -80,7 +85,8 @@ class CpuGrid {
     std::atomic<std::uint64_t>& ticket = shared_->tickets[loop_++].next;
     for (;;) {
       const std::uint64_t begin = ticket.fetch_add(piece, std::memory_order_relaxed);
-      if (begin >= count) return;
+      if (begin >= count || exec::atomic_load<exec::Order::acquire>(*shared_->team_has_ended) != 0)
+        return;
       run_tasks(begin, piece, count, f);
     }
   }
@@ -214,7 +220,7 @@ template <class Program>
 typename Program::State run_on_cpu(Team& team, const Program& program,
                                    const typename Program::State& initial) {
   exec::ThreadPool& pool = team.device().pool();
-  CpuGrid::Shared shared(pool.size());
+  CpuGrid::Shared shared(pool.size(), team.abort_flag());
   show_step<CpuShow>(team, program, initial);
   typename Program::State result = initial;
   // Of this thread, not of those that count. All ranks do the same steps.
