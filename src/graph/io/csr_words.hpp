@@ -40,9 +40,10 @@ class AscendingIds {
   void look(std::span<const std::uint64_t> ids) {
     for (const std::uint64_t id : ids) {
       if (vertex_ > 0 && id <= before_)
-        throw InputError(fmt::format("{}: the original id of vertex {} is not above that of the "
-                                     "vertex before; ids must ascend",
-                                     path_, vertex_));
+        throw InputError(
+            fmt::format("{}: the original id of vertex {} is not above that of the "
+                        "vertex before; ids must ascend",
+                        path_, vertex_));
       before_ = id;
       ++vertex_;
     }
