@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shards of a generated graph that ranks draw together. Where the graph is cut is known only once
-// duplicates are merged, so rows are first gathered by cuts that balance drawn edges. These come
-// from counts of equal blocks of vertices. Merged rows then move to the ranks that own them, which
-// are mostly those that have them.
+// duplicates are merged, so rows are first gathered by ranges of as many vertices. Merged rows then
+// move to the ranks that own them, which are mostly those that have them.
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -90,32 +88,10 @@ class Drawer {
   std::uint64_t first_, count_;
 };
 
-/// Ranges of about equal drawn entries. Cuts are at multiples of a power of two, of which the graph
-/// has 2^16 at most.
-Cuts drawn_cuts(team::Team& team, const Drawer& drawer, std::uint64_t vertices) {
-  constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 16;
-  int shift = 0;
-  while ((vertices >> shift) >= kMostBlocks) ++shift;
-  std::vector<std::uint64_t> counts((vertices >> shift) + 1);
-  std::mutex mutex;
-  exec::ThreadPool& pool = team.device().pool();
-  const auto threads = static_cast<std::uint64_t>(pool.size());
-  pool.parallel_for(0, drawer.draws(), std::max(detail::kSentGrain, drawer.draws() / threads),
-                    [&](std::uint64_t begin, std::uint64_t end) {
-                      std::vector<std::uint64_t> own(counts.size());
-                      drawer.draw(begin, end, [&](Vertex row, Vertex) { ++own[row >> shift]; });
-                      const std::scoped_lock lock(mutex);
-                      for (std::size_t b = 0; b < own.size(); ++b) counts[b] += own[b];
-                    });
-  team.sum(counts);
-  std::uint64_t entries = 0;
-  for (std::uint64_t& count : counts) entries += std::exchange(count, entries);
+/// Ranges of as many vertices: generators spread edges evenly over ids, but for single vertices.
+Cuts equal_cuts(std::uint64_t vertices, int ranks) {
   Cuts cuts;
-  for (int p = 0; p < team.size(); ++p) {
-    const auto block = std::ranges::lower_bound(counts, detail::share(entries, p, team.size()));
-    cuts.push_back(std::min(vertices, static_cast<std::uint64_t>(block - counts.begin()) << shift));
-  }
-  cuts.push_back(vertices);
+  for (int p = 0; p <= ranks; ++p) cuts.push_back(detail::share(vertices, p, ranks));
   return cuts;
 }
 
@@ -131,7 +107,7 @@ RowRange common_rows(const Cuts& cuts, std::size_t rank, const Cuts& others, std
 
 /// The rows of `old_cuts` become those of `cuts`. Lists go from the back, and their memory is given
 /// back as they have gone.
-void move_rows(team::Team& team, const Cuts& old_cuts, const Cuts& cuts, Graph& rows) {
+void send_rows(team::Team& team, const Cuts& old_cuts, const Cuts& cuts, Graph& rows) {
   if (old_cuts == cuts) return;
   const auto rank = static_cast<std::size_t>(team.rank());
   const auto ranks = static_cast<std::size_t>(team.size());
@@ -215,7 +191,7 @@ Shard draw_shard(team::Team& team, const GeneratorSpec& spec, const BuildOptions
   check_same_draws(team, mark_of(spec, effective));
   detail::check_same_weights(team, weights);
   const Drawer drawer(team, spec, effective);
-  const Cuts drawn = drawn_cuts(team, drawer, spec.vertices);
+  const Cuts drawn = equal_cuts(spec.vertices, team.size());
   const std::shared_ptr<Graph> rows = gather_drawn(team, drawer, drawn, effective.keep_duplicates);
 
   detail::OwnRows own;
@@ -224,7 +200,7 @@ Shard draw_shard(team::Team& team, const GeneratorSpec& spec, const BuildOptions
   own.edges = merged.all;
   own.symmetry = effective.symmetrize ? Symmetry::symmetric : Symmetry::unknown;
   own.cuts = balanced_cuts(team, *rows, merged, spec.vertices);
-  move_rows(team, drawn, own.cuts, *rows);
+  send_rows(team, drawn, own.cuts, *rows);
   const auto first = static_cast<Vertex>(own.cuts[static_cast<std::size_t>(team.rank())]);
   if (weights) {
     own.weight_type = WeightType::int32;

@@ -13,9 +13,9 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
-#include "warren/files/checksum.hpp"
 #include "warren/files/mapped_file.hpp"
 
+#include "graph/io/csr_words.hpp"
 #include "graph/io/wgr_table.hpp"
 
 namespace warren::graph {
@@ -159,29 +159,18 @@ void EdgeFile::read_table() {
   weight_type_ = static_cast<WeightType>(header.weight_type);
   may_have_self_loops_ = (header.flags & wgr::no_self_loops) == 0;
   may_have_parallel_edges_ = (header.flags & wgr::no_parallel_edges) == 0;
-  const auto find = [&](wgr::SectionKind kind, std::uint64_t bytes, const char* name) {
-    Place place;
-    for (const wgr::Section& section : sections) {
-      if (section.kind != static_cast<std::uint32_t>(kind)) continue;
-      if (section.bytes != bytes) {
-        mapped->fail(section.offset, fmt::format("section {} has {} bytes; {} would be right",
-                                                 wgr::name_of(section), section.bytes, bytes));
-      }
-      place.offset = section.offset;
-      place.bytes = bytes;
-      place.checksums = wgr::checksums_of(*mapped, header, section);
-      return place;
-    }
-    if (name != nullptr)
-      throw InputError(fmt::format("{}: there is no section '{}'; get the file anew", path, name));
-    return place;
+  const auto find = [&](wgr::SectionKind kind, std::uint64_t count, std::uint64_t width,
+                        const char* name) {
+    const wgr::Section* const section =
+        wgr::section_of(*mapped, sections, kind, count, width, name);
+    if (section == nullptr) return Place();
+    return Place{section->offset, section->bytes, wgr::checksums_of(*mapped, header, *section)};
   };
   wgr::refuse_unknown(path, sections);
-  constexpr std::uint64_t kMostEdges = std::uint64_t{1} << 60;
-  if (edges_ > kMostEdges) mapped->fail(32, fmt::format("{} edges; no file has so many", edges_));
-  offsets_ = find(wgr::SectionKind::offsets, (header.vertices + 1) * sizeof(EdgeOffset), "offsets");
-  targets_ = find(wgr::SectionKind::targets, edges_ * sizeof(Vertex), "targets");
-  ids_ = find(wgr::SectionKind::original_ids, header.vertices * sizeof(std::uint64_t), nullptr);
+  wgr::check_edges(*mapped, header);
+  offsets_ = find(wgr::SectionKind::offsets, header.vertices + 1, sizeof(EdgeOffset), "offsets");
+  targets_ = find(wgr::SectionKind::targets, edges_, sizeof(Vertex), "targets");
+  ids_ = find(wgr::SectionKind::original_ids, header.vertices, sizeof(std::uint64_t), nullptr);
   is_checked_ = std::vector<std::atomic<bool>>(targets_.checksums.size());
   if (ids_.bytes == 0) return;
   auto* ids = reinterpret_cast<std::uint64_t*>(const_cast<char*>(mapped->data() + ids_.offset));
@@ -205,13 +194,9 @@ void EdgeFile::read_offsets() {
         for (std::uint64_t i = 0; i < bytes / sizeof(EdgeOffset); ++i) {
           const EdgeOffset value = values[i];
           const std::uint64_t v = first + i;
-          if (v == 0 && value != 0)
-            wrong(0, fmt::format("the first row begins with edge {}; it must begin with edge 0",
-                                 value));
+          if (v == 0 && value != 0) wrong(0, io::first_row_words(value));
           if (value < before || value > edges_)
-            wrong(v, fmt::format("row {} goes from edge {} to {}; offsets must ascend up to {}, "
-                                 "the number of edges",
-                                 v - 1, before, value, edges_));
+            wrong(v, io::row_words(v - 1, before, value, edges_));
           if (value > before) {
             const auto row = static_cast<Vertex>(v - 1);
             has_edges_[row / kBitsOfWord] |= std::uint32_t{1} << row % kBitsOfWord;
@@ -226,10 +211,7 @@ void EdgeFile::read_offsets() {
         }
       },
       nullptr);
-  if (before != edges_)
-    wrong(vertices_, fmt::format("the last row ends with edge {}; it must end with {}, the number "
-                                 "of edges",
-                                 before, edges_));
+  if (before != edges_) wrong(vertices_, io::last_row_words(before, edges_));
   cutter.finish(edges_);
 }
 
@@ -243,30 +225,16 @@ std::uint64_t EdgeFile::window_memory() const noexcept {
 }
 
 void EdgeFile::check_block(const Place& place, std::uint64_t block, const char* data) const {
-  const std::uint64_t bytes = std::min(kBlock, place.bytes - block * kBlock);
-  if (files::crc32_of(data, bytes) == place.checksums[block]) return;
-  file_.fail(place.offset + block * kBlock,
-             fmt::format("the {} bytes from here are damaged: their checksum does not match; get "
-                         "the file anew",
-                         bytes));
+  wgr::check_block(file_, place.offset, place.bytes, place.checksums, block, data);
 }
 
 void EdgeFile::check_original_ids() const {
-  std::uint64_t before = 0, v = 0;
+  io::AscendingIds looked(path());
   read_blocks(
       file_, ids_.offset, ids_.bytes,
       [&](const files::Window& window) { check_block(ids_, window.number, window.data[0]); },
       [&](std::uint64_t, const char* data, std::uint64_t bytes) {
-        const auto* values = reinterpret_cast<const std::uint64_t*>(data);
-        for (std::uint64_t i = 0; i < bytes / sizeof(std::uint64_t); ++i, ++v) {
-          if (v > 0 && values[i] <= before) {
-            throw InputError(fmt::format(
-                "{}: the original id of vertex {} is not above that of the vertex before; ids must "
-                "ascend",
-                path(), v));
-          }
-          before = values[i];
-        }
+        looked.look({reinterpret_cast<const std::uint64_t*>(data), bytes / sizeof(std::uint64_t)});
       },
       nullptr);
 }

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
-#include "warren/files/checksum.hpp"
 
+#include "graph/io/csr_words.hpp"
 #include "graph/io/wgr_table.hpp"
 
 namespace warren::graph {
@@ -22,13 +22,6 @@ namespace wgr = io::wgr;
 
 constexpr std::uint64_t kCheckedRows = std::uint64_t{1} << 13;
 constexpr std::uint64_t kCheckedOffsets = std::uint64_t{1} << 16;
-
-const wgr::Section* find_section(std::span<const wgr::Section> sections, wgr::SectionKind kind) {
-  const auto found = std::ranges::find_if(sections, [&](const wgr::Section& section) {
-    return section.kind == static_cast<std::uint32_t>(kind);
-  });
-  return found == sections.end() ? nullptr : &*found;
-}
 
 }  // namespace
 
@@ -46,25 +39,17 @@ RowFile::RowFile(const std::string& path, bool reads_weights)
   may_have_self_loops_ = (header.flags & wgr::no_self_loops) == 0;
   may_have_parallel_edges_ = (header.flags & wgr::no_parallel_edges) == 0;
   has_weights_ = static_cast<WeightType>(header.weight_type) != WeightType::none;
-  constexpr std::uint64_t kMostEdges = std::uint64_t{1} << 60;
-  if (header.edges > kMostEdges)
-    file_->fail(32, fmt::format("{} edges; no file has so many", header.edges));
+  wgr::check_edges(*file_, header);
 
   auto graph = std::make_shared<Graph>();
   // The mapping is read-only; so are the windows of it, by HostArray's rule.
   const auto open = [&]<class T>(wgr::SectionKind kind, std::uint64_t count, const char* name,
                                  memory::HostArray<T>& array, Place& place) {
-    const wgr::Section* const section = find_section(sections, kind);
-    if (section == nullptr && name == nullptr) return;
-    if (section == nullptr)
-      throw InputError(fmt::format("{}: there is no section '{}'; get the file anew", path, name));
+    const wgr::Section* const section =
+        wgr::section_of(*file_, sections, kind, count, sizeof(T), name);
+    if (section == nullptr) return;
     place.offset = section->offset;
-    place.bytes = count * sizeof(T);
-    if (section->bytes != place.bytes) {
-      file_->fail(section->offset,
-                  fmt::format("section {} has {} bytes; {} elements of {} bytes would be right",
-                              wgr::name_of(*section), section->bytes, count, sizeof(T)));
-    }
+    place.bytes = section->bytes;
     place.checksums = wgr::checksums_of(*file_, header, *section);
     auto* const data = reinterpret_cast<T*>(const_cast<char*>(file_->data() + section->offset));
     array = memory::HostArray<T>(data, count, file_);
@@ -90,14 +75,8 @@ void RowFile::check_blocks(const Place& place, std::uint64_t begin, std::uint64_
   const std::uint64_t first = begin / wgr::kBlockBytes;
   const std::uint64_t last = (end - 1) / wgr::kBlockBytes;
   pool.parallel_for(first, last + 1, 1, [&](std::uint64_t block, std::uint64_t) {
-    const std::uint64_t from = block * wgr::kBlockBytes;
-    const std::uint64_t bytes = std::min<std::uint64_t>(wgr::kBlockBytes, place.bytes - from);
-    if (files::crc32_of(file_->data() + place.offset + from, bytes) == place.checksums[block])
-      return;
-    file_->fail(place.offset + from,
-                fmt::format("the {} bytes from here are damaged: their checksum does not match; "
-                            "get the file anew",
-                            bytes));
+    wgr::check_block(*file_, place.offset, place.bytes, place.checksums, block,
+                     file_->data() + place.offset + block * wgr::kBlockBytes);
   });
 }
 
@@ -106,16 +85,11 @@ void RowFile::check_ids() const {
   const memory::HostArray<std::uint64_t>& ids = graph_->original_ids;
   constexpr std::uint64_t kIds = wgr::kBlockBytes / sizeof(std::uint64_t);
   exec::ThreadPool alone(1);
+  io::AscendingIds looked(path());
   for (std::uint64_t begin = 0; begin < ids.size(); begin += kIds) {
     const std::uint64_t end = std::min(begin + kIds, ids.size());
     check_blocks(ids_, begin * sizeof ids[0], end * sizeof ids[0], alone);
-    for (std::uint64_t v = std::max<std::uint64_t>(begin, 1); v < end; ++v) {
-      if (ids[v - 1] < ids[v]) continue;
-      throw InputError(fmt::format(
-          "{}: the original id of vertex {} is not above that of the vertex before; ids must "
-          "ascend",
-          path(), v));
-    }
+    looked.look(ids.span().subspan(begin, end - begin));
     file_->drop(ids_.offset + begin * sizeof ids[0], (end - begin) * sizeof ids[0]);
   }
 }
@@ -133,20 +107,14 @@ void RowFile::check_ascent(std::uint64_t first, std::uint64_t end, exec::ThreadP
   const auto fail = [&](std::uint64_t v, const std::string& message) {
     file_->fail(offsets_.offset + v * sizeof(EdgeOffset), message);
   };
-  if (first == 0 && row[0] != 0)
-    fail(0, fmt::format("the first row begins with edge {}; it must begin with edge 0", row[0]));
+  if (first == 0 && row[0] != 0) fail(0, io::first_row_words(row[0]));
   pool.parallel_for(first, end, kCheckedOffsets, [&](std::uint64_t begin, std::uint64_t stop) {
     for (std::uint64_t v = begin; v < stop; ++v) {
       if (row[v] <= row[v + 1] && row[v + 1] <= edges()) continue;
-      fail(v + 1, fmt::format("row {} goes from edge {} to {}; offsets must ascend up to {}, the "
-                              "number of edges",
-                              v, row[v], row[v + 1], edges()));
+      fail(v + 1, io::row_words(v, row[v], row[v + 1], edges()));
     }
   });
-  if (end == vertices() && row[end] != edges())
-    fail(end, fmt::format("the last row ends with edge {}; it must end with {}, the number of "
-                          "edges",
-                          row[end], edges()));
+  if (end == vertices() && row[end] != edges()) fail(end, io::last_row_words(row[end], edges()));
 }
 
 void RowFile::check_rows(std::uint64_t first, std::uint64_t end, bool no_negative_weights,

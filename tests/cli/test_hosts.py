@@ -341,9 +341,11 @@ class Namespaces(Hosts):
                           ("train", "community:20000,12", "--features", 32, "--classes", 5, "--epochs", 4),
                           ("train", "community:20000,12", "--features", 32, "--classes", 5, "--epochs", 2, "--mode", "sampled", "--model", "sage")):
             found, beside = self.measure(*arguments)
+            # Half of the edges cross as they are drawn, and as they are turned round: 12 bytes each, before the call that is measured.
+            made = 12 * (16 << 16) if "kron:16" in arguments else 0
             self.assertTrue(found.get("verified", True))
             self.assertGreater(beside, 0)
-            self.assertLess(beside, found["bytes_between_hosts"] / 10 + most, arguments)
+            self.assertLess(beside, made + found["bytes_between_hosts"] / 10 + most, arguments)
 
     def test_killed_rank(self):
         process = self.start(*ENDLESS)

@@ -79,7 +79,7 @@ TEST(DrawShardCuda, EqualsTheShardOfTheWholeGraph) {
   check_all_drawn(exec::DeviceKind::cuda);
 }
 
-/// So many edges that they come in several rounds, and more vertices than blocks are counted.
+/// So many edges that they come in several rounds, and rows that move between ranks, too.
 TEST(DrawShard, ExchangesManyEdges) {
   for (const bool symmetrizes : {false, true})
     check_drawn(exec::DeviceKind::cpu, "kron:17,3", options_of(symmetrizes, false, false),

@@ -43,10 +43,10 @@ enum class VertexOrder {
 
 /// This rank's shard, as make_shard() makes it of shard_source(build(*make_source(spec), options)),
 /// with `weights` as set_uniform_weights() draws them, bit for bit: for ranks in processes, none of
-/// which is to hold the whole graph. Each draws an equal part of the edges three times and sends
-/// each one to the rank that owns its row, some at a time. A rank holds its own rows in host memory
-/// (with duplicates, before they are merged), the reverse rows of a directed graph beside, and 512
-/// KiB; the device gets copies. Without in-edges where they are not wanted. Collective.
+/// which is to hold the whole graph. Each draws an equal part of the edges twice and sends each
+/// one to the rank that owns its row, some at a time. A rank holds its own rows in host memory
+/// (with duplicates, before they are merged), and the reverse rows of a directed graph; a GPU gets
+/// copies. Without in-edges where they are not wanted. Collective.
 /// Synchronises. Throws UsageError for ranks that name different graphs, for weights that
 /// check_uniform_weights() refuses, and for compressed placements; MemoryError.
 [[nodiscard]] Shard draw_shard(team::Team& team, const GeneratorSpec& spec,

@@ -15,6 +15,8 @@
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 
+#include "graph/io/csr_words.hpp"
+
 namespace warren::graph::io {
 namespace {
 
@@ -42,27 +44,20 @@ std::uint32_t weight_bits(const Graph& graph, EdgeOffset e) {
 void check_offsets(const Graph& graph, const std::string& path, const CsrPlaces& places,
                    exec::ThreadPool& pool) {
   const std::uint64_t edges = graph.edges();
-  if (graph.offsets[0] != 0) {
-    throw InputError(
-        fmt::format("{}: {}: the first row begins with edge {}; it must begin with edge 0", path,
-                    places.offset(0), graph.offsets[0]));
-  }
-  pool.parallel_for(
-      0, graph.vertices, std::uint64_t{1} << 16, [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t v = begin; v < end; ++v) {
-          if (graph.offsets[v + 1] < graph.offsets[v] || graph.offsets[v + 1] > edges) {
-            throw InputError(fmt::format(
-                "{}: {}: row {} goes from edge {} to {}; offsets must ascend up to {}, the number "
-                "of edges",
-                path, places.offset(v + 1), v, graph.offsets[v], graph.offsets[v + 1], edges));
-          }
-        }
-      });
-  if (graph.offsets[graph.vertices] != edges) {
-    throw InputError(fmt::format(
-        "{}: {}: the last row ends with edge {}; it must end with {}, the number of edges", path,
-        places.offset(graph.vertices), graph.offsets[graph.vertices], edges));
-  }
+  const auto fail = [&](std::uint64_t index, const std::string& words) {
+    throw InputError(fmt::format("{}: {}: {}", path, places.offset(index), words));
+  };
+  const memory::HostArray<EdgeOffset>& row = graph.offsets;
+  if (row[0] != 0) fail(0, first_row_words(row[0]));
+  pool.parallel_for(0, graph.vertices, std::uint64_t{1} << 16,
+                    [&](std::uint64_t begin, std::uint64_t end) {
+                      for (std::uint64_t v = begin; v < end; ++v) {
+                        if (row[v] <= row[v + 1] && row[v + 1] <= edges) continue;
+                        fail(v + 1, row_words(v, row[v], row[v + 1], edges));
+                      }
+                    });
+  if (row[graph.vertices] != edges)
+    fail(graph.vertices, last_row_words(row[graph.vertices], edges));
 }
 
 struct RowFindings {

@@ -16,6 +16,7 @@
 #include "warren/graph/compressed_decode.hpp"
 
 #include "graph/io/csr.hpp"
+#include "graph/io/csr_words.hpp"
 #include "graph/io/format.hpp"
 #include "graph/io/wgr_table.hpp"
 
@@ -58,19 +59,13 @@ class Sections {
   template <class T>
   std::optional<memory::HostArray<T>> find(SectionKind kind,
                                            std::optional<std::uint64_t> wanted) const {
-    for (const Section& section : sections_) {
-      if (section.kind != static_cast<std::uint32_t>(kind)) continue;
-      const std::uint64_t count = wanted.value_or(section.bytes / sizeof(T));
-      if (section.bytes / sizeof(T) != count || section.bytes % sizeof(T) != 0) {
-        file_->fail(section.offset,
-                    fmt::format("section {} has {} bytes; {} elements of {} bytes would be right",
-                                name_of(section), section.bytes, count, sizeof(T)));
-      }
-      // The mapping is read-only; so are the windows of it, by HostArray's rule.
-      auto* data = reinterpret_cast<T*>(const_cast<char*>(file_->data() + section.offset));
-      return memory::HostArray<T>(data, count, file_);
-    }
-    return std::nullopt;
+    const Section* const section = wgr::find_section(sections_, kind);
+    if (section == nullptr) return std::nullopt;
+    const std::uint64_t count = wanted.value_or(section->bytes / sizeof(T));
+    wgr::check_size(*file_, *section, count, sizeof(T));
+    // The mapping is read-only; so are the windows of it, by HostArray's rule.
+    auto* data = reinterpret_cast<T*>(const_cast<char*>(file_->data() + section->offset));
+    return memory::HostArray<T>(data, count, file_);
   }
   template <class T>
   memory::HostArray<T> need(SectionKind kind, std::optional<std::uint64_t> wanted,
@@ -82,27 +77,14 @@ class Sections {
     return *array;
   }
   [[nodiscard]] std::uint64_t place(SectionKind kind) const {
-    for (const Section& section : sections_) {
-      if (section.kind == static_cast<std::uint32_t>(kind)) return section.offset;
-    }
-    return 0;
+    const Section* const section = wgr::find_section(sections_, kind);
+    return section == nullptr ? 0 : section->offset;
   }
 
  private:
   std::shared_ptr<MappedFile> file_;
   std::vector<Section> sections_;
 };
-
-void check_ids(const memory::HostArray<std::uint64_t>& ids, const std::string& path) {
-  for (std::uint64_t v = 1; v < ids.size(); ++v) {
-    if (ids[v - 1] >= ids[v]) {
-      throw InputError(
-          fmt::format("{}: the original id of vertex {} is not above that of the vertex before; "
-                      "ids must ascend",
-                      path, v));
-    }
-  }
-}
 
 // A file whose header and checksums are right.
 struct CheckedFile {
@@ -140,7 +122,7 @@ void read_common(const CheckedFile& file, bool read_weights, const std::string& 
   }
   if (auto ids = file.sections.find<std::uint64_t>(SectionKind::original_ids, header.vertices))
     graph.original_ids = *ids;
-  check_ids(graph.original_ids, path);
+  AscendingIds(path).look(graph.original_ids.span());
 }
 
 CompressedGraph compressed_graph(const CheckedFile& file, bool read_weights,

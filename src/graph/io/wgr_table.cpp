@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/io/wgr_table.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -104,6 +105,37 @@ void refuse_unknown(const std::string& path, std::span<const Section> sections) 
                     "a newer warren",
                     path, name_of(section)));
   }
+}
+
+const Section* find_section(std::span<const Section> sections, SectionKind kind) {
+  const auto found = std::ranges::find(sections, static_cast<std::uint32_t>(kind), &Section::kind);
+  return found == sections.end() ? nullptr : &*found;
+}
+
+const Section* section_of(const MappedFile& file, std::span<const Section> sections,
+                          SectionKind kind, std::uint64_t count, std::uint64_t width,
+                          const char* name) {
+  const Section* const section = find_section(sections, kind);
+  if (section != nullptr) check_size(file, *section, count, width);
+  if (section == nullptr && name != nullptr)
+    throw InputError(
+        fmt::format("{}: there is no section '{}'; get the file anew", file.path(), name));
+  return section;
+}
+
+void check_size(const MappedFile& file, const Section& section, std::uint64_t count,
+                std::uint64_t width) {
+  if (section.bytes / width == count && section.bytes % width == 0) return;
+  file.fail(section.offset,
+            fmt::format("section {} has {} bytes; {} elements of {} bytes would be right",
+                        name_of(section), section.bytes, count, width));
+}
+
+void check_edges(const MappedFile& file, const Header& header) {
+  constexpr std::uint64_t kMostEdges = std::uint64_t{1} << 60;
+  constexpr std::uint64_t kPlace = 32;  // In the header.
+  if (header.edges > kMostEdges)
+    file.fail(kPlace, fmt::format("{} edges; no file has so many", header.edges));
 }
 
 std::vector<std::uint32_t> checksums_of(const MappedFile& file, const Header& header,
