@@ -21,6 +21,7 @@
 #include "warren/exec/memory.hpp"
 #include "warren/exec/worker.hpp"
 
+#include "support/counting_resource.hpp"
 #include "support/processes.hpp"
 #include "team/process_arena.hpp"
 
@@ -196,6 +197,10 @@ TEST(Processes, HaveTeamsOfOneRankOfTheirOwn) {
     TeamOptions apart = cpu_team(2);
     apart.are_apart = true;
     EXPECT_THROW(run_team(apart, [](Team&) {}), UsageError);
+    TeamOptions elsewhere = cpu_team(2);
+    elsewhere.memory = std::make_shared<testing_support::CountingResource>();
+    EXPECT_THAT([&] { run_team(elsewhere, [](Team&) {}); },
+                ThrowsMessage<UsageError>(HasSubstr("leave the resource out")));
     EXPECT_THROW(Processes(testing_support::process_options("another", 0, 2)), UsageError);
   });
 }
