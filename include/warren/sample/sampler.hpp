@@ -43,7 +43,7 @@ struct SamplerOptions {
   /// `automatic` takes where it is the smaller one.
   enum class Table { automatic, hash, direct } table = Table::automatic;
   /// Called by run() before each hop, on the host: what it throws ends the run.
-  std::function<void()> before_hop;
+  std::function<void()> before_hop{};
 };
 
 /// How much of a batch's arrays is filled. On the device first.
