@@ -126,7 +126,7 @@ TABLE = warren.Table(np.arange(12, dtype=np.float32).reshape(4, 3))
     (lambda: warren.gather(np.zeros(3), [0], device="tpu"), ValueError, "device: got"), (lambda: warren.gather(np.zeros(3), [0], devices=0), ValueError, "devices: got 0"),
     (lambda: warren.gather(TABLE, [0], placement="host"), ValueError, "placement: got 'host' with a warren.Table"), (lambda: warren.gather(TABLE, [0], devices=2), ValueError, "devices: got 2 with"),
     (lambda: warren.Table(np.zeros(3), cached=1), ValueError, "cached: got rows for a table that is not"), (lambda: warren.Table(np.zeros(3), "cached", cached=4), ValueError, "cached: got 4"),
-    (lambda: warren.Table(np.zeros(3), "cached", cached=[1, 1]), ValueError, "cached: got row 1 twice"), (lambda: warren.Table(np.zeros(3), "cached", cached=[3]), IndexError, "cached: got row 3"),
+    (lambda: warren.Table(np.zeros(3), "cached", cached=[1, 1]), ValueError, "cached: got row 1 twice"), (lambda: warren.Table(np.zeros(3), "cached", cached=[3]), IndexError, r"cached\[0\]: got 3, expected a row"),
     (lambda: TABLE.lookup([0, 1]), ValueError, "offsets: got None"), (lambda: TABLE.lookup([[0]], [0]), ValueError, "offsets: got some"), (lambda: TABLE.lookup([0], [1]), ValueError, r"offsets\[0\]: got 1, expected 0"),
     (lambda: TABLE.lookup([0], []), ValueError, "offsets: got none"),
     (lambda: TABLE.lookup([0, 0], [0, 3]), ValueError, r"offsets\[1\]: got 3, expected at most the number of ids, 2"),

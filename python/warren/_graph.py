@@ -51,11 +51,12 @@ class Graph:
 
     @property
     def num_vertices(self) -> int:
+        """Vertices are 0 to num_vertices - 1."""
         return self._num_vertices
 
     @property
     def num_edges(self) -> int:
-        """Directed ones: an undirected edge is two."""
+        """Directed edges: an undirected one counts as two."""
         return self._num_edges
 
     @property
