@@ -68,8 +68,6 @@ TEST_F(Checkpoints, OfOtherModelsAreRefused) {
   }
 }
 
-/// Of what a training may not do.
-template <class Error, class F>
 TEST_F(Checkpoints, GoOnInValueOnOtherTeams) {
   const Problem p = problem(true, false, false);
   for (const ModelKind kind : fixtures::kAllKinds) {
