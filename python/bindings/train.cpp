@@ -43,8 +43,8 @@ Dataset read(const std::string& name, const DatasetOptions& options) {
 }
 
 template <class T>
-std::span<const T> span_of(const std::optional<Input<T>>& array) {
-  return array ? python::span_of(*array) : std::span<const T>{};
+std::span<const T> span_where(const std::optional<Input<T>>& array) {
+  return array ? span_of(*array) : std::span<const T>{};
 }
 
 Dataset dataset_of(const GraphHandle& graph, const Input<float>& features,
@@ -52,12 +52,12 @@ Dataset dataset_of(const GraphHandle& graph, const Input<float>& features,
                    const std::optional<Input<std::uint8_t>>& label_rows, const Input<Vertex>& train,
                    const Input<Vertex>& validation, const Input<Vertex>& test) {
   return unlocked([&] {
-    return make_dataset(*graph, {.features = python::span_of(features),
-                                 .labels = span_of(labels),
-                                 .label_rows = span_of(label_rows),
-                                 .train = python::span_of(train),
-                                 .validation = python::span_of(validation),
-                                 .test = python::span_of(test)});
+    return make_dataset(*graph, {.features = span_of(features),
+                                 .labels = span_where(labels),
+                                 .label_rows = span_where(label_rows),
+                                 .train = span_of(train),
+                                 .validation = span_of(validation),
+                                 .test = span_of(test)});
   });
 }
 
