@@ -350,7 +350,7 @@ TEST_F(TrainCall, BadArraysAreRefusedByName) {
               HasSubstr("test: got no vertices"));
   EXPECT_THROW((void)read_dataset("no-such-dataset"), InputError);
   EXPECT_THAT(message_of([] { (void)read_dataset("grid:3x3", {.classes = 2}); }),
-              HasSubstr("give features F"));
+              HasSubstr("give features and classes"));
   EXPECT_THAT(message_of([] { (void)read_dataset("grid:3x3", {.features = 2, .labels = "all"}); }),
               HasSubstr("labels \"all\" is unknown"));
 }
