@@ -24,7 +24,7 @@ MODEL = warren.train(DATASET, epochs=1, hidden=4).model
 FRAME = pandas.DataFrame({"a": [0, 1], "b": [1, 2], "w": [1.0, 2.0]})
 DATA = SimpleNamespace(edge_index=np.array([[0, 1], [1, 2]]), num_nodes=3)
 
-ODD = [None, 3, -1, 2**32, 2**70, 1.5, math.nan, math.inf, "odd", b"odd", True, object(), (), {}, {"a": 1}, [None], ["odd"], [-1], [2**32], [2**70], [math.nan], [[1, 2], [3]],
+ODD = [None, 3, -1, 2**32, 2**70, 1.5, math.nan, math.inf, "odd", "caf\udce9", ["caf\udce9"], b"odd", True, object(), (), {}, {"a": 1}, [None], ["odd"], [-1], [2**32], [2**70], [math.nan], [[1, 2], [3]],
        np.zeros((0, 3)), np.array("2020-01-01", "datetime64[D]"), np.array([1 + 2j]), np.zeros((2, 2, 2)), lambda *given: None, ...]
 
 # Each with what the call needs besides. Sizes are bounded, so that no odd number asks for much work.

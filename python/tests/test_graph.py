@@ -132,6 +132,8 @@ def test_generate():
     (lambda: warren.from_edges([0], [1]).save("/no/such/folder/x.wgr"), FileNotFoundError, "/no/such/folder"),
     (lambda: warren.read("missing\0.mtx"), ValueError, "name: got"),
     (lambda: warren.from_edges([0], [1]).save("x\0.wgr"), ValueError, "path: got"),
+    (lambda: warren.read("caf\udce9.mtx"), ValueError, "not UTF-8"),
+    (lambda: warren.from_edges([0], [1]).save("caf\udce9.wgr"), ValueError, "not UTF-8"),
     (lambda: warren.from_edges([0], [1]).save(b"x.wgr"), ValueError, "path: got"),
     (lambda: warren.from_edges([0], [1]).save(3), ValueError, "path: got 3, expected a str or a path"),
     (lambda: warren.from_edges([0], [1]).save("x.doc"), ValueError, "x.doc"),

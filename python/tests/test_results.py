@@ -190,7 +190,8 @@ def test_models_are_pickled():
 
 def test_sizes_of_a_graph_are_not_set():
     graph = warren.from_edges([0], [1])
-    for name in ("num_vertices", "num_edges", "is_symmetric"):
-        with pytest.raises(AttributeError):
+    for name in ("num_vertices", "num_edges", "is_symmetric", "array", "bfs"):
+        with pytest.raises(AttributeError, match=name):
             setattr(graph, name, 99)
+    graph.arrays = "numpy"
     assert (graph.num_vertices, graph.num_edges) == (2, 1)

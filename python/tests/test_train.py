@@ -124,7 +124,7 @@ def test_strategies():
                            ({"strategy": "pull", "model": "gat"}, "sums over neighbours")):
         with pytest.raises(ValueError, match=message):
             warren.train(NAME, **{**options, **wrong})
-    with pytest.raises(TypeError, match="strategy"):
+    with pytest.raises(ValueError, match="strategy"):
         warren.train(NAME, **options, strategy=3)
 
 

@@ -75,7 +75,7 @@ def test_arrays_come_on_the_engines_stream(play):
     (lambda play: warren.gather(np.ones(3), play([0, 3])), IndexError, r"^ids\[1\]: got 3, expected a row, 0 to 2$"),
     (lambda play: warren.gather(np.ones(3), play(np.int32([0, 0, -7]))), IndexError, r"^ids\[2\]: got -7, expected a row, 0 to 2$"),
     (lambda play: warren.lookup(np.ones((3, 1), np.float32), play([[3]])), IndexError, r"^ids\[0\]: got 3, expected a row"),
-    (lambda play: warren.Table(play(np.float32(1))), ValueError, r"^table: got an array of shape \(\)"),
+    (lambda play: warren.Table(play(np.float32(1))), ValueError, r"^values: got an array of shape \(\)"),
     (lambda play: GRAPH.sample(play([0, 9]), [1]), IndexError, r"^seeds\[1\]: got 9, expected a vertex, 0 to 3$"),
     (lambda play: GRAPH.sample(play([[0]]), [1]), ValueError, r"^seeds: got an array of shape \(1, 1\), expected one dimension$"),
     (lambda play: GRAPH.sample_batches(play(np.zeros(0, int)), [1]), ValueError, "^seeds: got none")])

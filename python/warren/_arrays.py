@@ -232,14 +232,25 @@ def _dense_shape(rows: int) -> str:
     return f"a dense array of shape ({rows},) or ({rows}, k), a row a vertex"
 
 
+def is_utf8(text: str) -> bool:
+    """False of what Python makes of a file's name in another encoding."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def path_text(name: str, path: Any, expected: str) -> str:
-    """A path as a str. Raises ValueError for what is none, and for one with a NUL, where the system would take it to end."""
+    """A path as a str. Raises ValueError for what is none, for one with a NUL, where the system would take it to end, and for one that is not UTF-8."""
     try:
         text = os.fspath(path)
     except TypeError:
         text = None
     if not isinstance(text, str) or "\0" in text:
         raise ValueError(f"{name}: got {path!r}, expected {expected}")
+    if not is_utf8(text):
+        raise ValueError(f"{name}: got {path!r}, which is not UTF-8: rename it, give a link to it that is, or use the command line, which takes every name")
     return text
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import MAX_VERTICES, as_numpy, check_range, flag, memory_bytes, offsets_array, path_text, seed_number, vertex_ids, weights_array, whole_number
+from ._arrays import MAX_VERTICES, as_numpy, check_range, flag, is_utf8, memory_bytes, offsets_array, path_text, seed_number, vertex_ids, weights_array, whole_number
 from ._graph import Graph
 from ._libraries import library_of
 from ._session import choice
@@ -128,7 +128,7 @@ def _own(made: Any, given: np.ndarray | None) -> Any:
 def _text(name: str, value: str | None) -> str:
     if value is None:
         return ""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or not is_utf8(value):
         raise ValueError(f"{name}: got {value!r}, expected a str or None")
     return value
 

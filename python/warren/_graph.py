@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core
-from ._arrays import MAX_VERTICES, as_numpy, bounded_number, path_text, seed_number, type_name
+from ._arrays import MAX_VERTICES, as_numpy, bounded_number, is_utf8, path_text, seed_number, type_name
 from ._errors import VertexError
 from ._libraries import check_library
 from ._progress import AskedProgress
@@ -35,6 +35,12 @@ class Graph:
     the file's id where that is another number (original_ids), by the node of a graph from NetworkX, else by its number; a name may stand for one, too.
     What sessions keep of it on their devices is made when first needed, kept for later calls, and freed with the graph or by release().
     """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # A graph does not change, and a mistyped name would set nothing that is read.
+        if type(self) is Graph and not name.startswith("_") and name != "arrays":
+            raise AttributeError(f"{name}: of a graph, arrays alone can be set: the library that results are arrays of")
+        super().__setattr__(name, value)
 
     def __init__(self, core: _core.Graph, labels: list[Hashable] | None = None, arrays: str = "numpy"):
         if not isinstance(core, _core.Graph):
@@ -108,9 +114,11 @@ class Graph:
             return self._node(source, name)
         if isinstance(source, str):
             try:
+                if self._by_name is None and not is_utf8(source):
+                    raise KeyError(source)
                 return self._core.find(source) if self._by_name is None else self._by_name[source]
             except KeyError:
-                raise VertexError(f'{name}: got "{source}", but no vertex has this name') from None
+                raise VertexError(f"{name}: got {ascii(source)}, but no vertex has this name" if not is_utf8(source) else f'{name}: got "{source}", but no vertex has this name') from None
             except VertexError as error:
                 raise VertexError(name + str(error).removeprefix("name")) from None
         try:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core
-from ._arrays import as_numpy, bounded_number, flag, path_text, real_number, seed_number, type_name, whole_number
+from ._arrays import as_numpy, bounded_number, flag, is_utf8, path_text, real_number, seed_number, type_name, whole_number
 from ._build import _place
 from ._dataset import Dataset, of_core, read_dataset
 from ._pickling import NotPickled
@@ -335,7 +335,7 @@ def _model_of(folder: Any) -> Model:
     """Of predict()'s argument, which may be a Model, too."""
     if not isinstance(folder, (str, os.PathLike)):
         raise ValueError(f"model: got {type_name(folder)}, expected a warren.Model, or the folder of one")
-    return load_model(folder)
+    return load_model(path_text("model", folder, "a warren.Model, or the folder of one"))
 
 
 def _options(given: dict[str, Any]) -> _core.TrainOptions:
@@ -356,7 +356,7 @@ def _options(given: dict[str, Any]) -> _core.TrainOptions:
         setattr(options, name, flag(name, given[name]))
     options.seed = seed_number(given["seed"])
     if given["strategy"] is not None:
-        if not isinstance(given["strategy"], str):
+        if not isinstance(given["strategy"], str) or not is_utf8(given["strategy"]):
             raise ValueError(f"strategy: got {given['strategy']!r}, expected a name such as \"pull\", or None")
         options.strategy = given["strategy"]
     if given["class_weights"] is not None:
@@ -414,6 +414,7 @@ def fanouts(name: str, values: Sequence[int] | int) -> list[int]:
 def _check_dataset(dataset: Any) -> None:
     if not isinstance(dataset, (str, os.PathLike)):
         raise ValueError(f"dataset: got {type_name(dataset)}, expected a warren.Dataset, a dataset's name, or a folder")
+    path_text("dataset", dataset, "a warren.Dataset, a dataset's name, or a folder")
 
 
 def _only_by_name(given: dict[str, Any]) -> None:
