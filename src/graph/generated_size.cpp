@@ -88,8 +88,9 @@ GeneratedSize grid_size(const GeneratorSpec& spec) {
 GeneratedSize community_size(const GeneratorSpec& spec) {
   constexpr int kSize = 200;
   constexpr double kWithin = 0.75, kNear = 0.2, kNeighbours = 20000.0;
-  const auto communities = static_cast<double>(spec.vertices / kSize);
-  if (communities == 0.0) return {};
+  const std::uint64_t whole = spec.vertices / kSize;
+  if (whole == 0) return {};
+  const auto communities = static_cast<double>(whole);
   const double draws = static_cast<double>(spec.draws) / communities;
   const auto share = [](int i) {
     return std::sqrt((i + 1.0) / kSize) - std::sqrt(static_cast<double>(i) / kSize);

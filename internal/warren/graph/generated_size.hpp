@@ -17,7 +17,7 @@ struct GeneratedSize {
 
 /// Both are at most what is expected: a few per cent less for "community", exact for "grid". A
 /// large graph is off by its random draws alone, by far less than a hundredth.
-[[nodiscard]] GeneratedSize generated_size(const GeneratorSpec& spec, const BuildOptions& options);
+[[nodiscard]] GeneratedSize generated_size(const GeneratorSpec& spec, const BuildOptions& given);
 
 /// Bytes of host memory that build() holds at least while it makes the graph, or the graph with
 /// 4-byte weights that are drawn for it afterwards. At most what it does hold.
