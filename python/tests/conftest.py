@@ -45,6 +45,13 @@ def start(script, *arguments):
     return subprocess.Popen([sys.executable, "-c", textwrap.dedent(script), *arguments], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+def rest(process):
+    """(output, errors) from here on. After readline(), since communicate() does not know what that read ahead."""
+    out, err = process.stdout.read(), process.stderr.read()
+    process.wait()
+    return out, err
+
+
 def run(script):
     """(status, output, errors) of a script."""
     process = start(script)

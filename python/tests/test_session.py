@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import HANG_SECONDS, cpu_seconds, ranks, run, start
+from conftest import HANG_SECONDS, cpu_seconds, ranks, rest, run, start
 
 import warren
 
@@ -197,7 +197,7 @@ def seconds_to_interrupt(call, devices):
         process.send_signal(signal.SIGINT)
         line = process.stdout.readline()
         seconds = time.monotonic() - begin
-        out, err = process.communicate()
+        out, err = rest(process)
     finally:
         watch.cancel()
     assert (line, out, err, process.returncode) == ("interrupted\n", "2\n", "", 0)
@@ -310,7 +310,7 @@ def seconds_to_end(threads):
     try:
         assert process.stdout.readline() == "the end\n"
         begin = time.monotonic()
-        out, err = process.communicate()
+        out, err = rest(process)
     finally:
         watch.cancel()
     assert (out, err, process.returncode) == ("", "", 0)
