@@ -113,14 +113,18 @@ class Graph:
         if self._has_nodes():
             return self._node(source, name)
         if isinstance(source, str):
+            is_text = is_utf8(source)
             try:
-                if self._by_name is None and not is_utf8(source):
-                    raise KeyError(source)
-                return self._core.find(source) if self._by_name is None else self._by_name[source]
+                if self._by_name is not None:
+                    return self._by_name[source]
+                if is_text:
+                    return self._core.find(source)
             except KeyError:
-                raise VertexError(f"{name}: got {ascii(source)}, but no vertex has this name" if not is_utf8(source) else f'{name}: got "{source}", but no vertex has this name') from None
+                pass
             except VertexError as error:
                 raise VertexError(name + str(error).removeprefix("name")) from None
+            said = f'"{source}"' if is_text else ascii(source)
+            raise VertexError(f"{name}: got {said}, but no vertex has this name")
         try:
             if isinstance(source, (bool, np.bool_)):
                 raise TypeError
