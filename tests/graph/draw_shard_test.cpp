@@ -133,6 +133,7 @@ TEST(DrawShard, RefusesWhatItCannotDraw) {
 }
 
 TEST(DrawShardInProcesses, GivesEachItsRows) {
+  if (!testing_support::kSeesProcesses) GTEST_SKIP() << "the thread sanitizer sees no processes";
   const GeneratorSpec spec = parse_generator("kron:9", 7).value();
   const UniformWeights weights{1, 9, 1};
   const Graph graph = whole(spec, {}, weights);

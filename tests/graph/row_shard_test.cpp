@@ -357,6 +357,7 @@ TEST(RowFile, RefusesWhatIsNotReadByRanges) {
 }
 
 TEST(RowFileInProcesses, GivesEachItsRanges) {
+  if (!testing_support::kSeesProcesses) GTEST_SKIP() << "the thread sanitizer sees no processes";
   const TemporaryFolder folder;
   const std::string path = folder.file("g.wgr");
   const Graph graph = graph_of(shapes()[3], WeightType::int32, {});

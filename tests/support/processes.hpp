@@ -25,6 +25,14 @@ inline constexpr int kFailed = 1;
 /// Longer than any rank takes, on a machine that is busy with other things.
 inline constexpr std::chrono::seconds kLongest{120};
 
+/// The thread sanitizer knows nothing of other processes, and nothing of memory at the addresses
+/// that ranks in processes share: tests of such teams skip under it.
+#ifdef WARREN_SANITIZED_THREADS
+inline constexpr bool kSeesProcesses = false;
+#else
+inline constexpr bool kSeesProcesses = true;
+#endif
+
 /// A job that no other test has.
 inline std::string new_job() {
   static int jobs = 0;

@@ -65,7 +65,7 @@ class TeamSizes : public testing::Test {
         on_team(the, sizes[i], body);
       }
     }
-#if !defined(WARREN_SANITIZED_THREADS)  // Which knows nothing of other processes.
+    if (!testing_support::kSeesProcesses) return;
     for (const int size : {2, 3, 4}) {
       SCOPED_TRACE(std::to_string(size) + " processes");
       testing_support::in_processes(size, [&] {
@@ -75,7 +75,6 @@ class TeamSizes : public testing::Test {
         }
       });
     }
-#endif
   }
   template <class Body>
   static void on_team(const Case& the, int size, Body&& body) {
