@@ -10,12 +10,17 @@ import networkx as nx
 import numpy as np
 
 from . import _algorithms
+from ._build import from_edges
 from ._convert import node_arrays, of_nodes
 from ._graph import Graph
 from .nx_info import FUNCTIONS
 
 # A NetworkX graph with fewer edges is done with before it is converted.
 FEW_EDGES = 1000
+# What the depths and parents of searches from several nodes take at once.
+SEARCH_BYTES = 2**28
+# Before 3.5 NetworkX scaled the sums of sampled nodes otherwise.
+SCALES_SAMPLES = tuple(int(part) for part in nx.__version__.split(".")[:2]) >= (3, 5)
 
 
 class NxGraph:
@@ -69,6 +74,13 @@ class NxGraph:
             weights = None if kind == "plain" else np.ones(self._targets.size, np.int32) if kind == "number" else self.weights
             self._graphs[kind] = of_nodes(self._offsets, self._targets, weights, self._is_multigraph, kind in ("sum", "number"))
         return self._graphs[kind]
+
+    def doubled(self) -> Graph:
+        """Each vertex twice, v and n + v, and each edge (u, v) twice: u < v joins equal copies, u > v different ones. A copy has as many neighbours as v has in- and out-edges,
+        as two edges between u and v lead to both copies. The copies change places without changing the graph, so that both have v's core number by in- and out-degree."""
+        n, sources, targets = len(self.nodes), self._sources().astype(np.int64), self._targets.astype(np.int64)
+        crossed = np.where(sources > targets, n, 0)
+        return from_edges(np.append(sources, sources + n), np.append(targets + crossed, targets + n - crossed), num_vertices=2 * n)
 
     def to_networkx(self) -> nx.Graph:
         kinds = {(False, False): nx.Graph, (True, False): nx.DiGraph, (False, True): nx.MultiGraph, (True, True): nx.MultiDiGraph}
@@ -201,24 +213,20 @@ class Backend:
     def betweenness_centrality(G: NxGraph, k: int | None = None, normalized: bool = True, weight: None = None, endpoints: bool = False,
                                seed: Any = None) -> dict[Hashable, float]:
         n = len(G)
-        if n < 3:
-            return dict.fromkeys(G.nodes, 0.0)
-        # NetworkX halves by the graph's kind, the engine by its edges.
-        halves = not normalized and not G.is_directed()
-        score = _algorithms.betweenness(G.graph(), normalized=not halves).score
-        if not normalized and not halves:
-            score *= (n - 1) * (n - 2)
-        return dict(zip(G.nodes, score.tolist()))
+        sources = None if k is None or k == n else _drawn(n, k, seed)
+        sums = _path_sums(G, sources)
+        if endpoints:
+            sums += _ends(G, sources)
+        return dict(zip(G.nodes, (sums * _scale(n, sources, normalized, G.is_directed(), endpoints)).tolist()))
 
     @staticmethod
     def core_number(G: NxGraph) -> dict[Hashable, int]:
         if G.is_multigraph():
             raise nx.NetworkXNotImplemented("not implemented for multigraph type")
-        if G.is_directed():
-            raise NotImplementedError("NetworkX counts edges in both directions apart, warren does not")
         if G.number_of_self_loops() > 0:
             raise nx.NetworkXNotImplemented("Input graph has self loops which is not permitted; Consider using G.remove_edges_from(nx.selfloop_edges(G)).")
-        return dict(zip(G.nodes, _algorithms.core_number(G.graph()).core.tolist()))
+        graph = G.doubled() if G.is_directed() else G.graph()
+        return dict(zip(G.nodes, _algorithms.core_number(graph).core[:len(G)].tolist()))
 
     @staticmethod
     def triangles(G: NxGraph, nodes: Any = None) -> Any:
@@ -233,19 +241,15 @@ class Backend:
         return {node: int(count[G.index[node]]) for node in _of_graph(G, nodes)}
 
 
-def _of_graph(G: NxGraph, nodes: Any) -> Iterator[Hashable]:
-    """Those of `nodes` that are the graph's, with NetworkX's errors."""
+def _of_graph(G: NxGraph, nodes: Any) -> list[Hashable]:
+    """Those of `nodes` that are the graph's. What is no node or none at all raises NetworkX's own error, whose text depends on its version."""
+    given = list(nodes) if isinstance(nodes, Iterator) else nodes
     try:
-        given = iter(nodes)
-    except TypeError as error:
-        raise nx.NetworkXError("nbunch is not a node or a sequence of nodes.") from error
-    for node in given:
-        try:
-            is_one = node in G.index
-        except TypeError as error:
-            raise nx.NetworkXError(f"Node {node} in sequence nbunch is not a valid node.") from error
-        if is_one:
-            yield node
+        return [node for node in given if node in G.index]
+    except TypeError:
+        named = nx.Graph()
+        named.add_nodes_from(G.nodes)
+        return list(named.nbunch_iter(given))
 
 
 def _of_nodes(G: NxGraph, values: dict[Hashable, float]) -> np.ndarray:
@@ -292,6 +296,56 @@ def _is_connected(G: NxGraph) -> bool:
     return _algorithms.connected_components(G.graph()).num_components == 1
 
 
+def _drawn(n: int, k: int, seed: Any) -> list[int]:
+    """The places of the k nodes that NetworkX draws, by its own generator and in its order."""
+    return [int(place) for place in nx.utils.create_py_random_state(seed).sample(list(range(n)), k)]
+
+
+def _path_sums(G: NxGraph, sources: list[int] | None) -> np.ndarray:
+    """Of each node v the sum, over sources s and all t, of the part of the shortest paths from s to t that lead through v, which is neither."""
+    if len(G) < 3 or sources == []:
+        return np.zeros(len(G))
+    found = _algorithms.betweenness(G.graph(), sources, normalized=False)
+    sums: np.ndarray = found.score / found.scale
+    return sums
+
+
+def _ends(G: NxGraph, sources: list[int] | None) -> np.ndarray:
+    """Of each node the pairs of a source and another node, with a path between them, of which it is one."""
+    n = len(G)
+    starts = np.arange(n) if sources is None else np.asarray(sources, np.int64)
+    ends = np.zeros(n)
+    if n == 0 or starts.size == 0:
+        return ends
+    if not G.is_directed():  # A source reaches its component, all of it.
+        label = _algorithms.connected_components(G.graph()).label
+        ends += np.bincount(label[starts], minlength=n)[label]
+        ends[starts] += np.bincount(label, minlength=n)[label[starts]]
+    else:
+        for some in np.array_split(starts, -(-starts.size * 8 * n // SEARCH_BYTES)):
+            is_reached = _algorithms.bfs(G.graph(), some).depth >= 0
+            ends += np.count_nonzero(is_reached, axis=0)
+            ends[some] += np.count_nonzero(is_reached, axis=1)
+    ends[starts] -= 2  # A source reaches itself, which is no pair.
+    return ends
+
+
+def _scale(n: int, sources: list[int] | None, normalized: bool, is_directed: bool, endpoints: bool) -> float | np.ndarray:
+    """By which NetworkX multiplies the sums: they stand for those of all pairs of the nodes that may be ends."""
+    ends = n if endpoints else n - 1
+    if ends < 2:
+        return 1.0
+
+    def by(starts: int) -> float:
+        return 1 / (starts * (ends - 1)) if normalized else ends / (starts * (1 if is_directed else 2))
+
+    if sources is None or endpoints:
+        return by(ends if sources is None else len(sources))
+    scale = np.full(n, by(len(sources)))
+    scale[sources] = by(len(sources) - 1) if len(sources) > 1 else math.nan  # Without endpoints a source counts the paths from others alone.
+    return scale
+
+
 def _refuse(G: NxGraph, directed: bool) -> None:
     if G.is_directed() == directed:
         raise nx.NetworkXNotImplemented(f"not implemented for {'directed' if directed else 'undirected'} type")
@@ -302,8 +356,10 @@ def _check_pagerank(G: Any, alpha: Any = 0.85, personalization: Any = None, max_
     for name, values in (("personalization", personalization), ("nstart", nstart), ("dangling", dangling)):
         if values is not None and not isinstance(values, dict):
             return f"{name} is not a dict"
-    if not (_is_real(alpha) and 0 <= alpha < 1 and _is_real(tol) and tol >= 0):
-        return "alpha is not in [0, 1), or tol is negative"
+    if not (_is_real(alpha) and 0 <= alpha < 1):
+        return f"alpha: got {alpha!r}, expected a number of 0 or more and less than 1, below which the ranks converge on every graph"
+    if not (_is_real(tol) and tol >= 0):
+        return f"tol: got {tol!r}, expected a number of 0 or more"
     return _check_weight(weight)
 
 
@@ -317,11 +373,9 @@ def _check_dijkstra(G: Any, source: Any, cutoff: Any = None, weight: Any = "weig
 
 
 def _check_betweenness(G: Any, k: Any = None, normalized: Any = True, weight: Any = None, endpoints: Any = False, seed: Any = None) -> bool | str:
-    return (k is None and weight is None and not endpoints) or "k, weight and endpoints are not taken"
-
-
-def _check_core_number(G: Any) -> bool | str:
-    return not G.is_directed() or "NetworkX counts edges in both directions apart, warren does not"
+    if weight is not None:
+        return "weight: paths are counted by edges, not by weights"
+    return k is None or SCALES_SAMPLES or f"k: NetworkX {nx.__version__} scales sampled sums otherwise than 3.5 and later"
 
 
 def _check_triangles(G: Any, nodes: Any = None) -> bool | str:
@@ -341,7 +395,6 @@ CHECKS: dict[str, Callable[..., bool | str]] = {
     "single_source_shortest_path_length": _check_search,
     "single_source_dijkstra_path_length": _check_dijkstra,
     "betweenness_centrality": _check_betweenness,
-    "core_number": _check_core_number,
     "triangles": _check_triangles,
 }
 backend = Backend
