@@ -230,3 +230,27 @@ def test_memory_that_is_short():
     assert (status, err) == (0, ""), err
     said, reached = out.strip().split("\n")
     assert "memory" in said and reached == "2"
+
+
+META = [
+    ("src", lambda ids, x, graph: warren.from_edges(ids, ids)), ("offsets", lambda ids, x, graph: warren.from_csr(ids, ids)), ("weights", lambda ids, x, graph: warren.from_edges([0] * 4, [1] * 4, x[:, 0])),
+    ("values", lambda ids, x, graph: warren.Table(x)), ("table", lambda ids, x, graph: warren.gather(x, [0])), ("ids", lambda ids, x, graph: warren.gather(np.ones((4, 2)), ids)),
+    ("B", lambda ids, x, graph: graph.spmm(x)), ("X", lambda ids, x, graph: graph.sddmm(x, x)), ("source", lambda ids, x, graph: graph.bfs(ids)), ("seeds", lambda ids, x, graph: graph.sample(ids, [2])),
+    ("starts", lambda ids, x, graph: graph.random_walks(ids)), ("personalization", lambda ids, x, graph: graph.pagerank(personalization=x[:, 0])),
+    ("features", lambda ids, x, graph: warren.Dataset(graph, x)), ("times", lambda ids, x, graph: warren.EdgeTimes(ids))]
+
+
+@pytest.mark.parametrize("name, call", META)
+def test_tensors_without_elements(name, call):
+    torch = pytest.importorskip("torch")
+    graph = warren.from_edges([0, 1, 2], [1, 2, 3], [1, 2, 3], symmetrize=True)
+    with pytest.raises(ValueError, match=f"^{name}: got a tensor on the device meta, which has a shape and no elements; expected an array in memory"):
+        call(torch.zeros(4, dtype=torch.int64, device="meta"), torch.zeros((4, 2), device="meta"), graph)
+
+
+def test_numbers_without_a_value():
+    torch = pytest.importorskip("torch")
+    number, graph = torch.zeros((), device="meta"), warren.from_edges([0, 1], [1, 2], [1, 2])
+    for name, call in (("source", lambda: graph.bfs(number.long())), ("damping", lambda: graph.pagerank(damping=number)), ("length", lambda: graph.random_walks([0], length=number.long()))):
+        with pytest.raises(ValueError, match=f"^{name}: got tensor"):
+            call()

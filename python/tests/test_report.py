@@ -219,6 +219,26 @@ def test_outputs_that_cannot_be(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["train.json"]
 
 
+@pytest.mark.parametrize("options, message", [
+    ({"png": 5}, "png: got 5, expected the path of a folder, or None"), ({"svg": b"charts"}, "svg: got b'charts', expected the path of a folder, or None"), ({"png": ""}, "png: got '', expected"),
+    ({"title": 5}, "title: got 5, expected a text or None"), ({"title": ["a"]}, r"title: got \['a'\], expected"), ({"out": 5}, "out: got 5, expected the path of a file"),
+    ({"out": ""}, "out: got '', expected"), ({"out": "a\0b"}, "out: got 'a.x00b', expected"), ({"results": "a\0b"}, "results: got 'a.x00b', expected a result"),
+    ({"results": ""}, "results: got '', expected a result"), ({"png": "file"}, "png: file is a file, expected a folder for images")])
+def test_arguments_that_are_none(tmp_path, monkeypatch, options, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match=f"^{message}"):
+        warren.report(**{"results": TRAIN, "out": "out.html", **options})
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_folder_for_an_input(tmp_path):
+    for given in (tmp_path, str(tmp_path), [TRAIN, tmp_path]):
+        with pytest.raises(IsADirectoryError, match=f"^{tmp_path}: the input is a folder; name the files"):
+            warren.report(given, tmp_path / "out.html")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_output_is_whole_or_not_there(tmp_path, monkeypatch):
     out = tmp_path / "out.html"
     out.write_text("before")

@@ -195,3 +195,56 @@ def test_sizes_of_a_graph_are_not_set():
             setattr(graph, name, 99)
     graph.arrays = "numpy"
     assert (graph.num_vertices, graph.num_edges) == (2, 1)
+
+
+def fixed():
+    """One of each kind of object that does not change."""
+    graph = warren.from_edges([0, 1, 2], [1, 2, 3], [1, 2, 3], symmetrize=True)
+    data = warren.read_dataset("community:600,6", features=4, classes=2)
+    trained = warren.train(data, epochs=1, hidden=4)
+    batches = graph.sample_batches([0, 1, 2], fanouts=[2], batch_size=2)
+    yield from (found for found, _ in calls(graph))
+    yield from (graph.bfs([0, 1]), graph.sssp([0, 1]), graph.partition(2), graph.reorder(return_graph=True), graph.random_walks([0], length=2), batches, batches[0], batches[0].layers[0],
+                graph.sample([0], fanouts=[1]), data, trained, trained.model, trained.predict(), warren.Table(np.ones((2, 2))), warren.EdgeTimes([1]), warren.Session(device="cpu"))
+
+
+def public(found):
+    return [name for name in dir(found) if not name.startswith("_")]
+
+
+def test_attributes_are_neither_set_nor_deleted():
+    for found in fixed():
+        kind = type(found).__name__
+        for name in [*public(found), "mistyped"]:
+            before = None if name == "mistyped" else getattr(found, name)
+            with pytest.raises(AttributeError, match=f"^{name}: a {kind} does not change, and no attribute of it can be set; keep"):
+                setattr(found, name, -5)
+            with pytest.raises(AttributeError, match=f"^{name}: a {kind} does not change, and no attribute of it can be deleted; keep"):
+                delattr(found, name)
+            assert name == "mistyped" or isinstance(before, (int, float, str, type(None))) is False or getattr(found, name) == before
+    graph = warren.from_edges([0], [1])
+    for name in ("num_vertices", "arrays", "bfs", "mistyped"):
+        with pytest.raises(AttributeError, match=f"^{name}: of a graph, no attribute can be deleted"):
+            delattr(graph, name)
+
+
+def test_copies_do_not_change_either():
+    graph = warren.from_edges([0, 1, 2], [1, 2, 3], [1, 2, 3], symmetrize=True)
+    for found in (*(found for found, _ in calls(graph)), graph.partition(2), graph.random_walks([0], length=2), graph.sample([0], fanouts=[1]), graph.sample_batches([0], fanouts=[1])):
+        for again in (pickle.loads(pickle.dumps(found)), copy.copy(found), copy.deepcopy(found)):
+            assert type(again) is type(found) and again.seconds == found.seconds
+            with pytest.raises(AttributeError, match="does not change"):
+                again.seconds = 1
+    assert pickle.loads(pickle.dumps(graph.bfs(0))).reached == 4
+
+
+def test_a_class_of_ones_own_has_its_attributes_from_the_start():
+    class Named(warren.Session):
+        def __init__(self, name):
+            super().__init__(device="cpu")
+            self.name = name
+
+    session = Named("of mine")
+    assert session.name == "of mine" and warren.generate("grid:3x3").bfs(0, session=session).reached == 9
+    with pytest.raises(AttributeError, match="name: a Named does not change"):
+        session.name = "another"

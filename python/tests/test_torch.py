@@ -194,6 +194,7 @@ def test_autocast(device):
     (lambda a, x: sddmm(a, x[:TARGETS], x.to("meta")), ValueError, "y: got torch.float32 on meta"),
     (lambda a, x: edge_softmax(a, torch.ones(EDGES, device="meta")), ValueError, "x: got a tensor on meta"),
     (lambda a, x: segment_reduce(x.to("meta"), torch.tensor([0, 60])), ValueError, "ptr: got a tensor on cpu, expected one on meta, where x is"),
+    (lambda a, x: segment_reduce(x.to("meta"), torch.zeros(3, dtype=torch.long, device="meta")), ValueError, "ptr: got a tensor on meta, which has a shape and no elements"),
     (lambda a, x: operators.call_sums(a, x.to("meta"), None, 0), ValueError, "x: got a tensor on meta"),
     (lambda a, x: operators.call_scaled_spmm(x, None, torch.ones(TARGETS, device="meta"), None, *a.structures(x)), ValueError, "scale: got a tensor on meta"),
     (lambda a, x: operators.gather_rows(x, torch.zeros(2, dtype=torch.long, device="meta")), ValueError, "ids: got a tensor on meta"),
@@ -204,6 +205,14 @@ def test_autocast(device):
 def test_what_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call(Adjacency(some_edges(), TARGETS, SOURCES), randn(SOURCES, 4))
+
+
+def test_a_layer_of_edges_without_elements():
+    pytest.importorskip("torch_geometric")
+    from warren.torch import GCNConv
+
+    with pytest.raises(ValueError, match="^edge_index: got a tensor on meta, which has a shape and no elements"):
+        GCNConv(4, 2)(randn(SOURCES, 4).to("meta"), some_edges().to("meta"))
 
 
 @pytest.mark.parametrize("elsewhere", ["meta", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"))])

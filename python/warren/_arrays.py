@@ -44,6 +44,8 @@ def as_numpy(name: str, values: Any) -> np.ndarray:
     try:
         return np.asarray(values)
     except Exception as error:
+        if str(getattr(values, "device", "")) == "meta":
+            raise ValueError(f"{name}: got a tensor on the device meta, which has a shape and no elements; expected an array in memory") from None
         raise ValueError(f"{name}: got {type_name(values)}, expected an array: {error}") from error
 
 
@@ -272,7 +274,7 @@ def whole_number(name: str, value: SupportsIndex, least: int, what: str) -> int:
         if isinstance(value, bool):
             raise TypeError
         number = value.__index__()
-    except (TypeError, AttributeError):
+    except (TypeError, AttributeError, RuntimeError):  # The last of a tensor without numbers.
         raise ValueError(f"{name}: got {value!r}, expected {what}") from None
     if number < least:
         raise ValueError(f"{name}: got {number}, expected {what}")
@@ -302,7 +304,7 @@ def real_number(name: str, value: Any, what: str) -> float:
         if isinstance(value, (bool, str)):
             raise TypeError
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError):
         raise ValueError(f"{name}: got {value!r}, expected {what}") from None
     except OverflowError:
         raise ValueError(f"{name}: got a number past what float64 holds, expected {what}") from None

@@ -10,6 +10,7 @@ import numpy as np
 from . import _core
 from ._arrays import as_numpy, dense_matrix, flag, seed_number, vertex_ids, whole_number
 from ._build import IDS, _place, _text
+from ._fixed import Fixed
 from ._graph import Graph, check_graph
 from ._pickling import NotPickled
 from ._session import choice
@@ -18,7 +19,7 @@ LABEL_FORMS = {"auto": 0, "classes": 1, "several": 2}
 MAX_COLUMNS = 2**24
 
 
-class Dataset(NotPickled):
+class Dataset(Fixed, NotPickled):
     """A graph of n vertices with features, and perhaps labels and vertices for training, validation and test. Immutable.
 
     graph: a warren.Graph. features: shape (n, f), an array of any library; float64 and integers are rounded to float32. Row v belongs to vertex v.
@@ -89,6 +90,7 @@ def of_core(core: _core.Dataset) -> Dataset:
     dataset = Dataset.__new__(Dataset)
     dataset._core = core
     dataset._graph = Graph(core.graph())
+    dataset._is_made = True
     return dataset
 
 

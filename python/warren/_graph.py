@@ -42,6 +42,11 @@ class Graph:
             raise AttributeError(f"{name}: of a graph, arrays alone can be set: the library that results are arrays of")
         super().__setattr__(name, value)
 
+    def __delattr__(self, name: str) -> None:
+        if not name.startswith("_"):
+            raise AttributeError(f"{name}: of a graph, no attribute can be deleted")
+        super().__delattr__(name)
+
     def __init__(self, core: _core.Graph, labels: list[Hashable] | None = None, arrays: str = "numpy"):
         if not isinstance(core, _core.Graph):
             raise TypeError("warren.Graph: graphs are made by warren.read, warren.generate, warren.from_edges and the like")
@@ -129,7 +134,7 @@ class Graph:
             if isinstance(source, (bool, np.bool_)):
                 raise TypeError
             v = operator.index(source)
-        except TypeError:
+        except (TypeError, RuntimeError):  # The last of a tensor without numbers.
             raise ValueError(f"{name}: got {source!r} of type {type_name(source)}, expected the id or the name of a vertex") from None
         ids = self._original()
         if ids is not None:

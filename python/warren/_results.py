@@ -11,6 +11,7 @@ import numpy as np
 from . import _core
 from ._arrays import whole_number
 from ._errors import VerificationError
+from ._fixed import Fixed
 from ._libraries import check_library, to_library
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ def check_verdict(ran: tuple[Any, ...]) -> None:
         raise VerificationError(f"the result is wrong: {ran[9]}")
 
 
-class Result:
+class Result(Fixed):
     """Base of the results. `verified` is True where the result was checked (verify=True), else None. `seconds` is the algorithm alone, on the slowest rank; `info` a dict with the fields of the command line's JSON, which to_json()
-    gives as text; str() are the lines that it prints.
+    gives as text; str() are the lines that it prints. Attributes cannot be set or deleted; what is written into an array, the result tells.
 
     Arrays are NumPy's, or of the library that the graph's arrays came from (Graph.arrays). After a call on GPUs they stay on one of them until they are
     asked for: only then are NumPy's copied to the host, while PyTorch, CuPy and JAX take them where they are.

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import flag, seed_number, times_array, whole_number
+from ._fixed import Fixed
 from ._graph import Graph, check_graph, is_one, vertex_array
 from ._libraries import check_library, library_of, to_library
 from ._pickling import NotPickled
@@ -19,7 +20,7 @@ from ._train import fanouts as hops_of
 from ._views import id_type, view_of
 
 
-class SampledLayer:
+class SampledLayer(Fixed):
     """One hop: row i holds the sampled edges of vertex i, for the vertices that the sample had before the hop.
 
     offsets (int64): rows + 1, from 0. targets (int32): places in the sample's `vertices`. edge_ids (int64): places of these edges in graph.to_edges();
@@ -35,7 +36,7 @@ class SampledLayer:
         return f"<SampledLayer {len(self.targets)} edges of {len(self.offsets) - 1} vertices>"
 
 
-class Sample:
+class Sample(Fixed):
     """vertices (int32): the seeds in their order, then, hop by hop, the vertices that are new; num_seeds; layers, a SampledLayer a hop from the seeds
     outwards; trees (int32): of `disjoint` the seed whose tree a vertex is in, else None. `seconds`, and `info` with the names of the command line's JSON."""
 
@@ -59,7 +60,7 @@ class Sample:
         return f"<warren.Sample {len(self.vertices)} vertices of {self.num_seeds} seeds, {', '.join(str(len(layer.targets)) for layer in self.layers)} edges by hop>"
 
 
-class SampledBatches(Sequence[Sample]):
+class SampledBatches(Fixed, Sequence[Sample]):
     """Batches that one call sampled, in arrays with all of them, one behind the other; an item or an iteration gives a batch as a Sample of parts of these.
 
     vertices (int32), a batch's from vertex_begins[b]; hops: for each hop offsets (int64, of each batch one more than it has rows, from 0), targets (int32,
@@ -148,7 +149,7 @@ class SampledBatches(Sequence[Sample]):
         return f"<warren.SampledBatches {len(self)} batches, {self.info['sampled_edges']} edges>"
 
 
-class EdgeTimes(NotPickled):
+class EdgeTimes(Fixed, NotPickled):
     """Times of a graph's edges, for calls that sample by time: lists of edges are sorted by the first call, and later ones with the same options and as many seeds use them.
 
     times: integers of 64 bits, one for each edge, in the order of to_edges(). Raises ValueError for what are none.

@@ -16,6 +16,7 @@ from . import _core
 from ._allocator import allocator_of
 from ._arrays import bounded_number, flag, real_number, whole_number
 from ._cuda_libraries import load as load_cuda_libraries
+from ._fixed import Fixed
 from ._pickling import NotPickled
 from ._processes import leave
 
@@ -61,7 +62,7 @@ def number_of_devices(value: Any) -> int:
     return number
 
 
-class Session(NotPickled):
+class Session(Fixed, NotPickled):
     """Keeps ranks that wait for work, and each one's part of the graphs, so that a call takes microseconds and not the start of a team.
 
     device: "auto" (GPUs where there are some), "cpu" or "cuda". devices: how many ranks calls use that do not say: GPUs, or shares of the CPU.

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import as_numpy, flag, not_rounded, refuse_objects, type_name, whole_number
+from ._fixed import Fixed
 from ._libraries import library_of, to_library
 from ._pickling import NotPickled
 from ._session import Session, choice, run_of
@@ -23,7 +24,7 @@ STRATEGIES = {"auto": 0, "pull": 1, "owner-sum": 2, "messages": 3}
 LARGEST = {"i": 8, "u": 8, "f": 8, "c": 16, "b": 1}
 
 
-class Table(NotPickled):
+class Table(Fixed, NotPickled):
     """Rows that the ranks of a session share: features, or embeddings. Made once, for many gathers and lookups.
 
     values: an array of any library, one row an element of its first dimension: shape (n,) or (n, ...). Numbers of any type, or booleans. They are kept

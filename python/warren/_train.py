@@ -16,6 +16,7 @@ from . import _core
 from ._arrays import as_numpy, bounded_number, flag, is_utf8, path_text, real_number, seed_number, type_name, whole_number
 from ._build import _place
 from ._dataset import Dataset, of_core, read_dataset
+from ._fixed import Fixed
 from ._pickling import NotPickled
 from ._progress import AskedProgress, Progress, check_progress, new_bar
 from ._pyg_layers import from_pyg, to_pyg
@@ -40,7 +41,7 @@ NUMBERS = {name: bounds for name, bounds in RANGES.items() if isinstance(bounds[
 REALS = {name: bounds[1] for name, bounds in RANGES.items() if isinstance(bounds[0], float)}
 
 
-class Model:
+class Model(Fixed):
     """A trained model: its parameters, and what it was trained on and by. Immutable.
 
     weights: {name: float32 array of two dimensions}, as model.safetensors has them; a vector has one row. facts: {name: text}: sizes, the kind of the
@@ -144,7 +145,7 @@ def load_model(folder: str | os.PathLike[str]) -> Model:
     return Model(_core.load_model(text))
 
 
-class TrainResult(NotPickled):
+class TrainResult(Fixed, NotPickled):
     """What a training has found.
 
     history: a dict an epoch, with epoch, loss, train_accuracy, validation_accuracy, validation_loss, test_accuracy and seconds, those before a resume included.

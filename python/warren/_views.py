@@ -23,7 +23,10 @@ REAL = ("bool", "int", "uint", "float", "bfloat")
 def gpu_of(values: Any) -> int | None:
     """The number of the GPU that has an array; -1: one that its library does not name; None: it is in host memory, or is no array."""
     if hasattr(values, "__dlpack_device__"):
-        kind, number = values.__dlpack_device__()
+        try:
+            kind, number = values.__dlpack_device__()
+        except Exception:  # A tensor on PyTorch's meta device is in no memory; as_numpy() says so.
+            return None
         return int(number) if int(kind) in GPU_DEVICES else None
     return -1 if hasattr(values, "__cuda_array_interface__") else None
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from . import _core
 from ._arrays import bounded_number, flag, real_number, seed_number
+from ._fixed import Fixed
 from ._graph import Graph, check_graph
 from ._libraries import check_library, to_library
 from ._progress import AskedProgress, Telling
@@ -16,7 +17,7 @@ from ._session import Session, run_of
 MOST_STEPS = 2**18
 
 
-class RandomWalks:
+class RandomWalks(Fixed):
     """walks (int32): a row a start, each with the start and the vertex after each step. It is of the library that the graph's arrays came from (Graph.arrays),
     in whose memory it stays; array() gives it of another. `seconds`, and `info`."""
 

@@ -21,8 +21,8 @@ def report(results: Any, out: str | os.PathLike[str] = "report.html", *, title: 
     png, svg: folders into which every chart is written as well, for papers; they are made where they are missing.
     The page is there whole or not at all. Long lists are shortened, and the page says where. The same results give the same page.
 
-    Needs vl-convert-python (`pip install vl-convert-python`), and raises ImportError without it; ValueError for what is no result of warren's,
-    FileNotFoundError for an input that is missing, and for an output in a folder that is.
+    Needs vl-convert-python (`pip install vl-convert-python`), and raises ImportError without it; ValueError for what is no result of warren's, and for another argument
+    that is no text or path; FileNotFoundError for an input that is missing, and for an output in a folder that is; IsADirectoryError for a folder where a file is meant.
     """
     from .documents import read_all
     from .write import write_report

@@ -44,8 +44,12 @@ def _is_rows(given: list[Any] | tuple[Any, ...]) -> bool:
 def _read(one: Any, number: int, count: int) -> Document:
     if isinstance(one, (str, os.PathLike)):
         text = os.fspath(one)
-        if isinstance(text, str) and text.lstrip().startswith(("{", "[")):
+        if not isinstance(text, str) or text == "":
+            raise ValueError(f"results: got {text!r}, expected a result, a Graph, a JSON object or a path")
+        if text.lstrip().startswith(("{", "[")):
             return _recognised("results" if count == 1 else f"results {number}", _parsed("results", text))
+        if "\0" in text:
+            raise ValueError(f"results: got {text!r}, expected a result, a Graph, a JSON object or a path")
         return _of_file(Path(text))
     data = _of_object(one)
     if data is None:
@@ -57,6 +61,8 @@ def _read(one: Any, number: int, count: int) -> Document:
 def _of_file(path: Path) -> Document:
     if str(path) == "-":
         return _recognised("standard input", _parsed("standard input", sys.stdin.read()))
+    if path.is_dir():
+        raise IsADirectoryError(f"{path}: the input is a folder; name the files of JSON in it, several as a list")
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

@@ -25,16 +25,18 @@ MOST_CELLS = 60_000  # Of all tables.
 def write_report(documents: list[Document], out: str | os.PathLike[str], *, title: str | None = None, png: str | os.PathLike[str] | None = None,
                  svg: str | os.PathLike[str] | None = None) -> Path:
     """Raises before anything is written where an argument is wrong or the plotting library is missing."""
-    if not isinstance(out, (str, os.PathLike)):
-        raise ValueError(f"out: got {out!r}, expected the path of a file")
-    path = Path(out)
+    path = Path(_path_text("out", out, "the path of a file"))
+    if not (title is None or isinstance(title, str)):
+        raise ValueError(f"title: got {title!r}, expected a text or None")
+    folders = [(name, Path(_path_text(name, folder, "the path of a folder, or None"))) for name, folder in (("png", png), ("svg", svg)) if folder is not None]
     _check_out(path, documents)
+    for name, folder in folders:
+        _check_folder(name, folder)
     need_library()
     sections = sections_of(documents)
     text = page(title or _title(documents), sections)
-    for folder, ending in ((png, "png"), (svg, "svg")):
-        if folder is not None:
-            _write_images(Path(folder), ending, [chart for section in sections for chart in section.charts])
+    for ending, folder in folders:
+        _write_images(folder, ending, [chart for section in sections for chart in section.charts])
     write_whole(path, text.encode("utf-8"))
     return path
 
@@ -95,9 +97,22 @@ def _check_out(path: Path, documents: Sequence[Document]) -> None:
             raise ValueError(f"{path}: the output is also an input, which would be lost")
 
 
-def _write_images(folder: Path, ending: str, charts: Sequence[Chart]) -> None:
+def _path_text(name: str, path: Any, expected: str) -> str:
+    text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(text, str) or text == "" or "\0" in text:
+        raise ValueError(f"{name}: got {path!r}, expected {expected}")
+    return text
+
+
+def _check_folder(name: str, folder: Path) -> None:
+    """A folder of images, which is made where it is missing."""
     if not folder.parent.is_dir():
         raise FileNotFoundError(f"{folder}: the folder {folder.parent} is not there; make it first")
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{name}: {folder} is a file, expected a folder for images")
+
+
+def _write_images(folder: Path, ending: str, charts: Sequence[Chart]) -> None:
     folder.mkdir(exist_ok=True)
     for place, chart in enumerate(charts, 1):
         name = re.sub(r"[^a-z0-9]+", "-", chart.title.lower()).strip("-")[:60] or "chart"

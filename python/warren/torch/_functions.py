@@ -114,6 +114,7 @@ def segment_reduce(x: Any, ptr: Any, reduce: str = "sum") -> Any:
         raise ValueError(f"ptr: got {ptr.dtype} of shape {tuple(ptr.shape)}, expected integers, one more than segments")
     if ptr.device != x.device:
         raise ValueError(f"ptr: got a tensor on {ptr.device}, expected one on {x.device}, where x is")
+    _operators.check_memory("ptr", ptr)
     ptr = _operators.call_segments(ptr, x.shape[0])
     rows = flat(x)
     places = torch.arange(x.shape[0], device=x.device, dtype=torch.int32)

@@ -41,7 +41,9 @@ def _edges_of(edge_index: Any, num_targets: int, num_sources: int, x: Any) -> An
     """The Adjacency of edge_index, which is where x is, or the DistributedAdjacency, which has looked at x."""
     if isinstance(edge_index, DistributedAdjacency):
         return edge_index
-    _operators.check_device("x", x, edge_index.source if isinstance(edge_index, Adjacency) else edge_index)
+    source = edge_index.source if isinstance(edge_index, Adjacency) else edge_index
+    _operators.check_device("x", x, source)
+    _operators.check_memory("edge_index", source)
     return adjacency_of(edge_index, num_targets, num_sources)
 
 

@@ -91,6 +91,12 @@ def check_device(name: str, tensor: Any, edges: Any) -> None:
         raise ValueError(f"{name}: got a tensor on {tensor.device}, expected one on {edges.device}, where the edges are")
 
 
+def check_memory(name: str, tensor: Any) -> None:
+    """Raises ValueError for a tensor of structure whose elements are to be looked at, and which has none."""
+    if tensor.device.type == "meta":
+        raise ValueError(f"{name}: got a tensor on meta, which has a shape and no elements; expected one in memory")
+
+
 def structure_of(key: Any, other: Any, count: int, is_sorted: bool) -> tuple[Any, Any, Any]:
     """The structure of edges whose ids are known to be in range. On a GPU it does not wait."""
     narrow = key.to(torch.int32)
