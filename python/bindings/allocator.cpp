@@ -2,18 +2,79 @@
 // Memory of GPUs from another library's allocator. It is asked with the interpreter's lock, by the
 // rank that needs memory; what it gave is let go of without, as threads that hold the lock may wait
 // for those that free.
+#include <algorithm>
+#include <deque>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
 #include "warren/api/session.hpp"
-#include "warren/core/log.hpp"
+#include "warren/core/error.hpp"
 
 #include "module.hpp"
 
 namespace warren::python {
 namespace {
+
+constexpr std::string_view kRaised = "; it raised ";
+
+/// An exception of an allocator's, by what errors say of it.
+struct Raised {
+  std::string text;
+  nb::object exception;
+};
+/// Those that no error was made of yet, the newest last: the ranks of a call that failed together.
+/// With the GIL. Never freed: the interpreter may have ended before.
+std::deque<Raised>& raised() {
+  static auto* all = new std::deque<Raised>;
+  return *all;
+}
+
+/// "RuntimeError: no room", what Python's traceback ends with, in few ASCII characters: ranks tell
+/// each other the beginning of an error's text.
+std::string text_of(nb::handle exception) {
+  constexpr std::size_t kMost = 80;
+  std::string text;
+  try {
+    text = nb::cast<std::string>(exception.type().attr("__name__"));
+    const auto said = nb::cast<std::string>(
+        nb::str(exception).attr("encode")("ascii", "backslashreplace").attr("decode")());
+    if (!said.empty()) text += ": " + said;
+  } catch (const std::exception&) {  // An exception whose text raises another one.
+    PyErr_Clear();
+  }
+  std::ranges::replace(text, '\n', ' ');
+  return text.size() <= kMost ? text : text.substr(0, kMost - 3) + "...";
+}
+
+/// The error of a device that gets no memory from this allocator, by what it raised.
+MemoryError no_memory(const exec::Device& device, std::uint64_t bytes, nb::handle exception) {
+  constexpr std::size_t kKept = 8;
+  const std::string text = text_of(exception);
+  raised().push_back({text, nb::borrow(exception)});
+  if (raised().size() > kKept) raised().pop_front();
+  const bool is_of_session = device.memory_resource() != nullptr;
+  const std::string cure =
+      is_of_session ? "the allocator of the session has none to give: empty its cache, or make the "
+                      "session without it"
+                    : "the allocator that was set has none to give: empty its cache, or unset it";
+  const exec::Device& told = device.is_cuda() ? device : exec::Device::cpu(1);
+  return {device.name(), bytes, told.memory().free, cure + std::string(kRaised) + text};
+}
+
+/// Raises a ValueError, which becomes the cause of the MemoryError.
+[[noreturn]] void refuse(nb::handle given) {
+  PyErr_Format(PyExc_ValueError,
+               "allocator: got %R, expected a pair: the address of the memory, a multiple of 256, "
+               "and an object that frees it when it goes",
+               given.ptr());
+  throw nb::python_error();
+}
 
 class PythonResource final : public exec::MemoryResource {
  public:
@@ -27,18 +88,19 @@ class PythonResource final : public exec::MemoryResource {
     give_back();  // What waits for this may be what is needed.
     try {
       const nb::object given = nb::handle(function_)(device.index(), bytes);
-      const auto address = nb::cast<std::uintptr_t>(given[0]);
-      if (address == 0 || address % kAlignment != 0) {
-        log_warning("the allocator gave memory that is not aligned to 256 bytes");
-        return nullptr;
+      std::uintptr_t address = 0;
+      const bool is_pair = PySequence_Check(given.ptr()) != 0 && PySequence_Size(given.ptr()) == 2;
+      if (!is_pair || !nb::try_cast(nb::object(given[0]), address) || address == 0 ||
+          address % kAlignment != 0) {
+        PyErr_Clear();
+        refuse(given);
       }
       auto* const pointer = reinterpret_cast<void*>(address);
       const std::scoped_lock owned(mutex_);
       owners_[pointer] = hold(given[1]);
       return pointer;
-    } catch (const std::exception& error) {
-      log_warning(std::string("the allocator gave no memory: ") + error.what());
-      return nullptr;
+    } catch (const nb::python_error& error) {
+      throw no_memory(device, bytes, error.value());
     }
   }
   void deallocate(const exec::Device& /*device*/, void* pointer,
@@ -59,6 +121,20 @@ class PythonResource final : public exec::MemoryResource {
 };
 
 }  // namespace
+
+nb::object raised_by_allocator(std::string_view text) {
+  const std::size_t begin = text.find(kRaised);
+  if (begin == text.npos) return {};
+  const std::string_view said = text.substr(begin + kRaised.size());
+  auto& all = raised();
+  const auto found = std::find_if(all.rbegin(), all.rend(), [&](const Raised& one) {
+    return said.starts_with(one.text);
+  });
+  if (found == all.rend()) return {};
+  nb::object exception = std::move(found->exception);
+  all.clear();  // Those of other ranks, and older ones, which nobody waits for.
+  return exception;
+}
 
 void bind_allocator(nb::module_& module) {
   nb::class_<Allocator>(module, "Allocator", "Where device memory comes from.")

@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library's exceptions as Python's, with the same texts, in which options are Python's.
+#include <exception>
+#include <new>
+#include <string>
+#include <typeinfo>
+
+#include <sys/resource.h>
+
+#include <fmt/format.h>
+
 #include "warren/api/checks.hpp"
 #include "warren/api/table.hpp"
 #include "warren/core/error.hpp"
+#include "warren/exec/device.hpp"
 
 #include "module.hpp"
 
@@ -21,6 +31,58 @@ void set_error(PyObject* type, const Error& error) {
   PyErr_SetString(type, api::in_library_words(error.what()).c_str());
 }
 
+/// What an allocator of Python's raised, where an error comes from there; else none.
+nb::object cause_of(const std::exception& error) {
+  nb::object cause = raised_by_allocator(error.what());
+  if (cause.is_valid()) return cause;
+  const auto* nested = dynamic_cast<const std::nested_exception*>(&error);
+  if (nested == nullptr || nested->nested_ptr() == nullptr) return {};
+  try {
+    nested->rethrow_nested();
+  } catch (const std::exception& inner) {
+    return cause_of(inner);
+  } catch (...) {
+    return {};
+  }
+}
+
+/// Of a process that may have less than the host has free; "" of others.
+std::string limit_of_process() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+  return fmt::format(
+      "; this process may have {} bytes of addresses ({}), whatever is free: raise that limit "
+      "(RLIMIT_AS, ulimit -v)",
+      limit.rlim_cur, human_bytes(limit.rlim_cur));
+}
+
+void set_memory_error(const MemoryError& error) {
+  std::string text = api::in_library_words(error.what());
+  const nb::object cause = cause_of(error);
+  if (!cause.is_valid()) {
+    if (error.bytes_free() >= error.bytes_asked()) text += limit_of_process();
+    PyErr_SetString(PyExc_MemoryError, text.c_str());
+    return;
+  }
+  PyObject* const made = PyObject_CallFunction(PyExc_MemoryError, "s", text.c_str());
+  if (made == nullptr) return;  // Which has raised.
+  PyException_SetCause(made, cause.inc_ref().ptr());
+  PyErr_SetObject(PyExc_MemoryError, made);
+  Py_DECREF(made);
+}
+
+/// Memory that neither the library nor Python asked for by its size.
+void set_no_memory(const char* what) {
+  if (PyErr_Occurred() != nullptr) return;  // Python has said what it had no memory for.
+  const std::uint64_t free = exec::Device::cpu(1).memory().free;
+  const std::string limit = limit_of_process();
+  const std::string text = fmt::format(
+      "not enough memory on the host: there was none for {}, {} bytes free ({}){}", what, free,
+      human_bytes(free),
+      limit.empty() ? "; free some, or do with a smaller graph or fewer results" : limit);
+  PyErr_SetString(PyExc_MemoryError, text.c_str());
+}
+
 void translate(const std::exception_ptr& thrown, void* /*unused*/) {
   try {
     std::rethrow_exception(thrown);
@@ -36,11 +98,16 @@ void translate(const std::exception_ptr& thrown, void* /*unused*/) {
   } catch (const InputError& error) {
     set_error(PyExc_ValueError, error);
   } catch (const MemoryError& error) {
-    set_error(PyExc_MemoryError, error);
+    set_memory_error(error);
   } catch (const TeamError& error) {
     set_error(classes->team.ptr(), error);
   } catch (const Error& error) {
     set_error(classes->error.ptr(), error);
+  } catch (const std::bad_alloc&) {
+    set_no_memory("a list that the call works with");
+  } catch (const std::bad_cast&) {
+    // Arguments are checked before: an object of Python's that could not be made.
+    set_no_memory("an object of Python's that tells a result");
   }
 }
 

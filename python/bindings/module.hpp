@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,10 @@ namespace nb = nanobind;
 struct Allocator {
   std::shared_ptr<exec::MemoryResource> resource;
 };
+
+/// What an allocator of Python's raised of late, where this text of a MemoryError says it; none of
+/// another text. It is told once. With the GIL.
+[[nodiscard]] nb::object raised_by_allocator(std::string_view text);
 
 void bind_allocator(nb::module_& module);
 void bind_arrays(nb::module_& module);

@@ -51,7 +51,11 @@ const char* kind_of(const nb::dlpack::dtype& type) {
 
 }  // namespace
 
-View::View(const nb::object& capsule) : array_(nb::cast<nb::ndarray<nb::ro>>(capsule)) {
+View::View(const nb::object& capsule) {
+  if (!nb::try_cast(capsule, array_)) {
+    PyErr_Clear();
+    throw UsageError("what its __dlpack__ gives is no array of DLPack");
+  }
   data_ = array_.data();
   type_ = array_.dtype();
   std::int64_t expected = 1;

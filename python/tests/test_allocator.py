@@ -5,6 +5,7 @@ import types
 
 import numpy as np
 import pytest
+from conftest import run
 
 import warren
 from warren import _allocator, _core
@@ -76,6 +77,86 @@ def test_a_pool_that_has_no_more(pool):
         assert multiply(graph) == 12
 
 
+class Untold(Exception):
+    def __str__(self):
+        raise KeyError("no text")
+
+
+@pytest.mark.parametrize("devices", [1, 2])
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("error, told", [(RuntimeError("none here"), "RuntimeError: none here"), (ValueError(), "ValueError"), (Untold(), "Untold"), (KeyError("é\n" + "long " * 99), r"KeyError: .*\.\.\.$")])
+def test_what_an_allocator_raises_is_the_cause(error, told, own, devices):
+    def allocate(gpu, size):
+        raise error
+
+    graph = warren.from_edges([0, 1, 2], [1, 2, 3])
+    try:
+        if not own:
+            _core.set_allocator(_core.Allocator(allocate), True)
+        with warren.Session(device="cpu", allocator=allocate if own else None):
+            for call in (lambda: graph.spmm(np.ones((4, 4)), strategy="staged", devices=devices), lambda: graph.sample_batches([0, 1], fanouts=[2], devices=devices)):
+                with pytest.raises(MemoryError, match="^not enough memory on cpu.*bytes asked.*; it raised " + told) as raised:
+                    call()
+                assert raised.value.__cause__ is error and ("of the session" in str(raised.value)) == own
+    finally:
+        _core.set_allocator(None, True)
+
+
+@pytest.mark.parametrize("given", [5, None, (1,), ("a", 1), (0, 1), (257, 1), (-256, 1), (2**64, 1), (256, 1, 1)])
+def test_what_is_no_memory(given):
+    with warren.Session(device="cpu", allocator=lambda gpu, size: given), pytest.raises(MemoryError, match="; it raised ValueError: allocator: got ") as raised:
+        multiply(warren.from_edges([0, 1, 2], [1, 2, 3]))
+    assert isinstance(raised.value.__cause__, ValueError) and str(raised.value.__cause__).startswith(f"allocator: got {given!r}, expected a pair: the address of the memory, a multiple of 256")
+
+
+def test_an_older_exception_is_no_cause():
+    """Of a call that found memory elsewhere, or of another one."""
+    pool = Pool()
+    pool.limit = 8
+    graph = warren.from_edges([0, 1, 2], [1, 2, 3])
+    with warren.Session(device="cpu", allocator=pool), pytest.raises(MemoryError):
+        multiply(graph)
+    with pytest.raises(MemoryError) as raised:
+        warren.read("kron:16", host_memory=2**20)
+    assert raised.value.__cause__ is None
+
+
+LIMITED = """
+import resource
+import numpy as np
+import warren
+
+def pages():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[0])
+
+calls = (lambda: warren.read_dataset("community:60000,6", features=40, classes=2), lambda: warren.generate("kron:14"), lambda: warren.from_edges(np.arange(10**6), np.arange(10**6)))
+with warren.Session(device="cpu", threads=2):
+    for call in calls:
+        call()
+        for more in (2**18, 2**19, 2**20, 2**21, 3 * 2**20, 2**22, 3 * 2**21, 2**23, 3 * 2**22, 2**24):
+            resource.setrlimit(resource.RLIMIT_AS, (pages() * resource.getpagesize() + more, resource.RLIM_INFINITY))
+            error = None
+            try:
+                call()
+            except Exception as caught:
+                error = caught
+            resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            if error is not None:
+                print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit is Linux'")
+def test_in_little_space_for_addresses():
+    status, out, err = run(LIMITED)
+    assert status == 0, err
+    told = [line for line in out.splitlines() if "Unable to allocate" not in line]  # NumPy's.
+    assert told and "std::" not in out
+    for line in told:
+        assert line.startswith("MemoryError not enough memory on the host: ") and "raise that limit (RLIMIT_AS, ulimit -v)" in line, line
+
+
 def test_each_session_has_its_own():
     graph = warren.from_edges([0, 1, 2], [1, 2, 3])
     first, second = Pool(), Pool()
@@ -121,7 +202,7 @@ def test_a_session_s_pool_that_has_no_more():
     graph, own = warren.from_edges([0, 1, 2], [1, 2, 3]), Pool()
     own.limit = 8
     with warren.Session(device="cpu", allocator=own) as session:
-        with pytest.raises(MemoryError, match="^not enough memory on .*the memory resource of the session has none to give: empty its cache, or make the session without it"):
+        with pytest.raises(MemoryError, match="^not enough memory on .*the allocator of the session has none to give: empty its cache, or make the session without it"):
             multiply(graph, session)
         own.limit = 2**40
         assert multiply(graph, session) == 12
@@ -129,7 +210,7 @@ def test_a_session_s_pool_that_has_no_more():
 
 def test_a_function_that_gives_what_is_no_block():
     for wrong in (lambda device, size: None, lambda device, size: (64, object()), lambda device, size: 1 / 0):
-        with warren.Session(device="cpu", allocator=wrong) as session, pytest.raises(MemoryError, match="resource of the session"):
+        with warren.Session(device="cpu", allocator=wrong) as session, pytest.raises(MemoryError, match="allocator of the session"):
             multiply(warren.from_edges([0, 1], [1, 2]), session)
 
 

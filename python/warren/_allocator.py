@@ -17,7 +17,7 @@ def set_allocator(library: Any) -> None:
     Two pools in one process take memory from each other, which neither gives back before it has to; with one there is one to tune and to watch
     (torch.cuda.memory_allocated(), cupy.get_default_memory_pool().used_bytes()). It holds of all sessions of the process that have none of their own
     (warren.Session(allocator=...)). What is held already stays with who gave it, and goes back there: changing the allocator is safe at any time, also while
-    arrays live. Pinned and host memory is taken from the system as ever. Calls that the allocator gives no memory raise MemoryError. Raises ValueError for
+    arrays live. Pinned and host memory is taken from the system as ever. Calls that the allocator gives no memory raise MemoryError, whose `__cause__` is what it raised. Raises ValueError for
     what is none of these, and where there is no GPU whose memory it could give.
     """
     _core.set_allocator(allocator_of("library", library), False)

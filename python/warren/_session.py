@@ -71,7 +71,7 @@ class Session(Fixed, NotPickled):
     after some seconds, as on a GPU with a display, where it leaves every 250.
     allocator: where the device memory of its ranks comes from: the module torch or cupy (that library's caching allocator), "pool" (the driver's stream-ordered
     pools, which keep what comes back), or a function as set_allocator() takes it, which on the CPU gives host memory; None: as set_allocator() says. What it gave
-    goes back to it, at the latest when the session is closed and its results are gone. Calls that it gives no memory raise MemoryError.
+    goes back to it, at the latest when the session is closed and its results are gone. Calls that it gives no memory raise MemoryError, whose `__cause__` is what the function raised.
     Nothing starts before the first call. Calls of several threads may use one session: they take turns. Without a session calls use a standard one,
     which is made when it is first needed and closed at the end of the program. Raises ValueError for options out of range.
 

@@ -2,6 +2,7 @@
 // Calls whose parts name options as the command line does.
 #pragma once
 
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -23,7 +24,8 @@ class MemoryErrorInLibraryWords : public MemoryError {
   std::string text_;
 };
 
-/// What `call` returns. UsageError, InputError and MemoryError are told in the library's words.
+/// What `call` returns. UsageError, InputError and MemoryError are told in the library's words. A
+/// MemoryError nests the one that was thrown, which may be of a class that knows more.
 template <class Call>
 auto told_in_library_words(Call&& call) {
   try {
@@ -35,7 +37,7 @@ auto told_in_library_words(Call&& call) {
   } catch (const InputError& error) {
     throw InputError(in_library_words(error.what()));
   } catch (const MemoryError& error) {
-    throw MemoryErrorInLibraryWords(error);
+    std::throw_with_nested(MemoryErrorInLibraryWords(error));
   }
 }
 
