@@ -127,9 +127,8 @@ nb::object raised_by_allocator(std::string_view text) {
   if (begin == text.npos) return {};
   const std::string_view said = text.substr(begin + kRaised.size());
   auto& all = raised();
-  const auto found = std::find_if(all.rbegin(), all.rend(), [&](const Raised& one) {
-    return said.starts_with(one.text);
-  });
+  const auto found = std::find_if(all.rbegin(), all.rend(),
+                                  [&](const Raised& one) { return said.starts_with(one.text); });
   if (found == all.rend()) return {};
   nb::object exception = std::move(found->exception);
   all.clear();  // Those of other ranks, and older ones, which nobody waits for.

@@ -5,9 +5,8 @@
 #include <string>
 #include <typeinfo>
 
-#include <sys/resource.h>
-
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include "warren/api/checks.hpp"
 #include "warren/api/table.hpp"

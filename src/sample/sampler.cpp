@@ -159,13 +159,12 @@ void NeighbourSampler::take_table(const exec::Device& device, std::uint64_t entr
     table_ = memory::Buffer<std::uint64_t>(device, is_direct_ ? entries / 2 + 1 : entries);
   } catch (const MemoryError& error) {
     const std::string each = std::to_string(table_entries_);
-    std::throw_with_nested(
-        MemoryError(device.name(), error.bytes_asked(), error.bytes_free(),
-                    "for " +
-                        (is_direct_ ? "the table of all " + each + " vertices"
-                                    : "the hash table of " + each + " entries") +
-                        " for each of " + std::to_string(options_.in_flight) +
-                        " batches in flight"));
+    std::throw_with_nested(MemoryError(device.name(), error.bytes_asked(), error.bytes_free(),
+                                       "for " +
+                                           (is_direct_ ? "the table of all " + each + " vertices"
+                                                       : "the hash table of " + each + " entries") +
+                                           " for each of " + std::to_string(options_.in_flight) +
+                                           " batches in flight"));
   }
 }
 
