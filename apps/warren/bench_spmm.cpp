@@ -48,6 +48,7 @@ bool measure(Session& session, const BenchSpmm& bench) {
       command.product.type = type;
       command.product.strategy = strategy;
       command.check();
+      command.warn(session);
     }
   }
   const api::MeasuredMatrix matrix = read_matrix(session, command, false);

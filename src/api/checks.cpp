@@ -39,6 +39,17 @@ void check_lists(Mode mode, Edges edges, const PlacementOptions& placement) {
   if (!method.empty()) check_method(method);
 }
 
+std::string strategy_warning(const std::string& strategy, int ranks, bool on_gpu) {
+  if (ranks == 1 && strategy.find(':') != std::string::npos)
+    return fmt::format("--strategy {}: the parameters have no effect: one rank exchanges nothing",
+                       strategy);
+  if (ranks > 1 && !on_gpu && strategy.find("copy=") != std::string::npos)
+    return fmt::format(
+        "--strategy {}: copy has no effect: this run has no GPU, whose processors it counts",
+        strategy);
+  return {};
+}
+
 void check_repeat(int repeat) {
   require(repeat >= 0,
           fmt::format("repeat: got {}, expected a number of timed runs, or 0", repeat));

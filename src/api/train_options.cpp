@@ -189,11 +189,8 @@ void check_strategy_on(const TrainOptions& o, int ranks, bool has_gpu, TrainingD
                                  "--devices 2 or more",
                                  *o.strategy));
   if (o.workgroup != 0) graph::check_workgroup(o.workgroup, ranks);
-  if (!has_gpu && o.strategy->find("copy=") != std::string::npos)
-    data.warnings.push_back(
-        fmt::format("--strategy {}: copy has no effect: this run has no GPU, "
-                    "whose processors it counts",
-                    *o.strategy));
+  const std::string warning = strategy_warning(*o.strategy, ranks, has_gpu);
+  if (!warning.empty()) data.warnings.push_back(warning);
 }
 
 /// Of GCN, whose rows and columns of such vertices are 0.

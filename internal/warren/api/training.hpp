@@ -122,6 +122,8 @@ struct TrainingOutcome {
 
   [[nodiscard]] EpochBreakdown breakdown() const;
 };
+/// Of a resume after whose last epoch there is nothing to train: that there was not; else empty.
+[[nodiscard]] std::string done_warning(const TrainOptions& asked, const TrainingOutcome& outcome);
 /// "local", or the strategy with its parameters.
 [[nodiscard]] std::string strategy_of(const learn::ExchangeReport& report);
 struct TrainingJob {
