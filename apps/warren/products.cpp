@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "warren/api/checks.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 
