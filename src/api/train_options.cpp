@@ -20,6 +20,8 @@
 #include "warren/sparse/strategy_text.hpp"
 #include "warren/sparse/tuner.hpp"
 
+#include "api/ready_data.hpp"
+
 namespace warren::api {
 namespace {
 
@@ -335,14 +337,6 @@ void fit_batches(TrainingData& data, const TrainOptions& asked, int ranks, std::
         learn::edges_are_replicated(memory, ranks, *data.graphs.out, train);
 }
 
-/// What each rank has, the CPU's threads shared out.
-exec::Device device_of_rank(const RunInfo& ran,
-                            const std::shared_ptr<exec::MemoryResource>& memory) {
-  if (ran.device == DeviceKind::cuda) return exec::Device::cuda(0).with_memory(memory);
-  const int threads = ran.threads > 0 ? ran.threads : exec::hardware_threads();
-  return exec::Device::cpu(std::max(1, threads / ran.devices)).with_memory(memory);
-}
-
 learn::MemoryPlan plan_of(TrainingData& data, const learn::TrainOptions& train, const RunInfo& ran,
                           const std::shared_ptr<exec::MemoryResource>& memory) {
   learn::MemoryPlan plan =
@@ -359,6 +353,13 @@ learn::MemoryPlan plan_of(TrainingData& data, const learn::TrainOptions& train, 
 }
 
 }  // namespace
+
+exec::Device device_of_rank(const RunInfo& ran,
+                            const std::shared_ptr<exec::MemoryResource>& memory) {
+  if (ran.device == DeviceKind::cuda) return exec::Device::cuda(0).with_memory(memory);
+  const int threads = ran.threads > 0 ? ran.threads : exec::hardware_threads();
+  return exec::Device::cpu(std::max(1, threads / ran.devices)).with_memory(memory);
+}
 
 learn::MemoryPlan fit_to(TrainingData& data, const TrainOptions& asked, const RunInfo& ran,
                          learn::TrainOptions& train,

@@ -166,8 +166,6 @@ struct PredictionJob {
   bool has_labels = false;
   bool wants_embeddings = false;
 };
-/// What a prediction will hold.
-[[nodiscard]] learn::MemoryPlan plan_prediction(const PredictionJob& job);
 /// One rank's part of a prediction. Collective.
 void predict_on(team::Team& team, const PredictionJob& job, const learn::MemoryPlan& plan,
                 Prediction& outcome);
