@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include <fmt/ranges.h>
+
 #include "warren/core/quantity.hpp"
 
 #include "bench.hpp"
@@ -50,6 +52,8 @@ bool measure(Session& session, const BenchSpmm& bench) {
       command.check();
     }
   }
+  command.product.strategy = fmt::format("{}", fmt::join(strategies, ","));
+  command.warn(session);
   const api::MeasuredMatrix matrix = read_matrix(session, command, false);
   // Volumes counted in the graph, which rows that move are equal to.
   const bool with_cover = std::ranges::find(strategies, "cover") != strategies.end();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren convert: a graph of any format, generator or dataset, written to a file.
 
+#include "warren/api/report.hpp"
 #include "warren/core/error.hpp"
-#include "warren/core/quantity.hpp"
 #include "warren/graph/io.hpp"
 
 #include "command.hpp"
@@ -38,18 +38,7 @@ ExitStatus run_convert(const ConvertCommand& command) {
   });
 
   describe_graph(session, command.graph, graph.vertices(), graph.edges());
-  session.json()["seconds"] = saved.run_seconds;
-  session.json()["out"] = command.out;
-  session.json()["bytes"] = saved.bytes;
-  if (command.compress) session.json()["bits_per_edge"] = saved.bits_per_edge;
-  const double middle = median(saved.run_seconds);
-  session.print("{}: {} bytes in {} ({}B/s)\n", command.out, thousands(saved.bytes),
-                duration(middle),
-                with_prefix(middle > 0.0 ? static_cast<double>(saved.bytes) / middle : 0.0));
-  if (command.compress)
-    session.print("compressed: {:.2f} bits an edge with the index\n", saved.bits_per_edge);
-  session.finish();
-  return ExitStatus::done;
+  return session.end(to_json(command.out, saved), to_text(command.out, saved));
 }
 
 }  // namespace

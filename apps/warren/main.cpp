@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "warren/api/checks.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/nearest.hpp"
 #include "warren/core/standard_streams.hpp"
@@ -73,30 +74,6 @@ void check_command(const std::string& command) {
   }
   throw UsageError(fmt::format("the command {} is unknown{}; there is: {}", command,
                                did_you_mean(command, all), fmt::join(all, ", ")));
-}
-
-/// Which option would make it fit.
-std::string memory_cure(const std::string& command, const std::string& message) {
-  if (message.find("--") != std::string::npos || command == "fetch") return "";
-  if (command == "gather") return "; a smaller --rows, --k or --count would fit";
-  if (command == "lookup") return "; a smaller --rows, --k or --batch would fit";
-  if (command == "train") {
-    return "; a smaller --hidden or fewer --layers would fit, and on GPUs more of them (--devices "
-           "N)";
-  }
-  if (command == "sample") return "; a smaller --batch, --fanout or --in-flight would fit";
-  if (message.find("pinned") != std::string::npos) {
-    return "; a file converted with --compress and read with --edges compressed-host needs less";
-  }
-  if (message.find("cuda:") != std::string::npos && traverses(command)) {
-    return "; --edges host keeps the neighbour lists in host memory, and more GPUs (--devices N) "
-           "hold a "
-           "smaller part each";
-  }
-  if (message.find("cuda:") != std::string::npos) {
-    return "; more GPUs (--devices N) hold a smaller part each, and --device cpu uses the host";
-  }
-  return "; a smaller graph would fit, for ids with gaps --compact makes one";
 }
 
 /// The option or command that the first one that is not known was meant to be.
@@ -204,7 +181,7 @@ int run(int argc, char** argv) {
     return report_failure(ExitStatus::unusable, message_of(error, program));
   } catch (...) {
     return report_failure(
-        [&](const std::string& message) { return memory_cure(command, message); });
+        [&](const std::string& message) { return api::memory_cure(command, message); });
   }
 }
 

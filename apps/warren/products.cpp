@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "warren/api/checks.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 
@@ -17,6 +18,7 @@ namespace {
 template <class Multiply>
 ExitStatus run(const std::string& name, const ProductCommand& command, Multiply&& multiply) {
   Session session(name, command.common);
+  command.warn(session);
   const api::MeasuredMatrix matrix = read_matrix(session, command, true);
   const api::ProductFigures figures =
       session.during("multiplying", [&] { return multiply(matrix, command.options()); });
@@ -80,12 +82,14 @@ api::ProductOptions ProductCommand::options() const {
 void ProductCommand::check() const {
   api::check(options(), ranks_of(common));
   api::check(matrix);
-  if (ranks_of(common) > 1) return;
-  if (product.strategy.find(':') != std::string::npos)
-    log_warning(
-        fmt::format("--strategy {}: the parameters have no effect: one rank exchanges nothing",
-                    product.strategy));
-  warn_without_effect(common, {"--workgroup", "--explain"}, "one rank exchanges nothing");
+}
+
+void ProductCommand::warn(const Session& session) const {
+  const std::string unused =
+      api::strategy_warning(product.strategy, session.ranks(), session.on_gpu());
+  if (!unused.empty()) log_warning(unused);
+  if (session.ranks() == 1)
+    warn_without_effect(common, {"--workgroup", "--explain"}, "one rank exchanges nothing");
 }
 
 void add_slow_option(CLI::App& command, ProductCommand& options) {
@@ -96,12 +100,6 @@ void add_slow_option(CLI::App& command, ProductCommand& options) {
 }
 
 api::MeasuredMatrix read_matrix(Session& session, const ProductCommand& command, bool by_ranges) {
-  const std::string& strategy = command.product.strategy;
-  if (!session.on_gpu() && session.ranks() > 1 && strategy.find("copy=") != strategy.npos)
-    log_warning(
-        fmt::format("--strategy {}: copy has no effect: this run has no GPU, whose "
-                    "processors it counts",
-                    strategy));
   const api::GraphPlace input = find_graph(session, command.graph);
   const bool wants_values = !command.graph.weights.empty() || input.is_matrix();
   warren::ReadOptions read = read_options(session, command.graph, wants_values);

@@ -20,6 +20,7 @@ struct ProductCommand : GraphCommand {
   [[nodiscard]] api::ProductOptions options() const;
   /// Throws UsageError for a value that is none.
   void check() const;
+  void warn(const Session& session) const;  ///< Of options without effect.
 };
 void add_slow_option(CLI::App& command, ProductCommand& options);
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.hpp"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-
 #include "warren/api/checks.hpp"
 #include "warren/api/report.hpp"
 #include "warren/core/error.hpp"
@@ -50,12 +46,6 @@ warren::Session session_of(const CommonOptions& options) {
 
 }  // namespace
 
-bool traverses(const std::string& command) {
-  constexpr std::array<std::string_view, 7> kThese = {"bfs", "sssp", "cc",       "pagerank",
-                                                      "bc",  "core", "triangles"};
-  return std::ranges::find(kThese, command) != kThese.end();
-}
-
 int ranks_of(const CommonOptions& options) {
   const auto* processes = team::Processes::current();
   return processes != nullptr ? processes->size() : options.ranks();
@@ -74,7 +64,7 @@ Session::Session(const std::string& command, const CommonOptions& options)
     warn_without_effect(options, {"--share-devices", "--side-by-side"},
                         "ranks share GPUs, and this run has none");
     warn_without_effect(options, {"--slice-ms"}, "kernels of GPUs leave, and this run has none");
-  } else if (!traverses(command) && command != "info") {
+  } else if (!api::traverses(command) && command != "info") {
     warn_without_effect(options, {"--slice-ms"}, "this command's kernels are short");
   }
   if (ranks() == 1)

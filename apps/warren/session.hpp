@@ -23,8 +23,6 @@ namespace warren::app {
 
 using Json = nlohmann::ordered_json;
 
-/// Whether the command's kernels run until a search is over, on lists of neighbours.
-[[nodiscard]] bool traverses(const std::string& command);
 /// The ranks that a command has: the processes that a launcher started, or what --devices says.
 [[nodiscard]] int ranks_of(const CommonOptions& options);
 

@@ -12,7 +12,6 @@
 #include "warren/api/train_fields.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
-#include "warren/core/quantity.hpp"
 #include "warren/core/standard_streams.hpp"
 #include "warren/learn/checkpoint_folder.hpp"
 #include "warren/learn/trainer.hpp"
@@ -163,13 +162,8 @@ ExitStatus run_train(const TrainCommand& options) {
       report_of(session.ran(), data, train, plan,
                 run(session, {.data = data, .options = train, .plan = plan, .resumes = resumes}));
   report.explains = options.explain;
-  const api::TrainingOutcome& outcome = report.outcome;
-  if (resumes && outcome.epochs.empty()) {
-    const std::size_t done = outcome.history.size();
-    log_warning(fmt::format("{}: nothing was trained: its training has ended after {}{}",
-                            checkpoint, counted(done, "epoch", "epochs"),
-                            done < train.epochs ? "" : "; a larger --epochs goes on from there"));
-  }
+  const std::string warning = api::done_warning(asked, report.outcome);
+  if (!warning.empty()) log_warning(warning);
   session.add(to_json(report));
   session.print("{}", to_text(report));
   if (resumes) session.json()["changed"] = learn::changed_settings(stored, given);

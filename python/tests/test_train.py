@@ -186,6 +186,8 @@ def test_checkpoints(tmp_path, dataset):
         warren.train(dataset, **FEW, checkpoint=tmp_path, resume=True, lr=0.5)
     resumed = warren.train(dataset, **{**FEW, "epochs": 6}, checkpoint=str(tmp_path), resume=True)
     assert np.array_equal(resumed.scores, whole.scores) and [e["loss"] for e in resumed.history] == [e["loss"] for e in whole.history]
+    with pytest.warns(UserWarning, match="nothing was trained: its training has ended after 6 epochs$"):
+        warren.train(dataset, **{**FEW, "epochs": 6}, checkpoint=tmp_path, resume=True)
     assert warren.train(dataset, **FEW, checkpoint=tmp_path, overwrite=True).epochs == 3
 
 

@@ -57,14 +57,6 @@ void fit_to_model(const std::string& name, const learn::Checkpoint& checkpoint, 
   dataset.classes = checkpoint.model.classes;
 }
 
-learn::MemoryPlan plan_prediction(const PredictionJob& job) {
-  learn::MemoryPlan plan = learn::plan_memory(job.data.graphs, job.data.dataset, job.options);
-  // Sizes and type are the model's.
-  plan.alternatives.clear();
-  plan.otherwise = "on GPUs each of --devices N holds a part";
-  return plan;
-}
-
 void predict_on(team::Team& team, const PredictionJob& job, const learn::MemoryPlan& plan,
                 Prediction& outcome) {
   learn::check_memory(plan, team.device(), team.size());
@@ -99,7 +91,8 @@ void predict_on(team::Team& team, const PredictionJob& job, const learn::MemoryP
 }
 
 Prediction run_prediction(const Session& session, const PredictionJob& job) {
-  const learn::MemoryPlan plan = plan_prediction(job);
+  const learn::MemoryPlan plan = learn::plan_prediction(
+      job.data.graphs, job.data.dataset, job.options, device_of_rank(run_info(session), nullptr));
   Prediction outcome;
   const SessionRanks ranks(session, std::nullopt, 0, true);
   outcome.bytes_between_hosts =
@@ -175,7 +168,9 @@ PredictResult predict_with(const Dataset& dataset, const Model& model,
   api::TrainingData data = api::ready_data(dataset, how, needs, call.teams());
   api::fit_to_model("model", facts, has_labels, data.dataset);
   const api::PredictionJob job{data, ask, model.file(), "model", has_labels, options.embeddings};
-  const learn::MemoryPlan plan = api::in_library_words(api::plan_prediction(job));
+  const learn::MemoryPlan plan = api::in_library_words(learn::plan_prediction(
+      data.graphs, data.dataset, ask,
+      api::device_of_rank(call.info, call.teams().memory(call.info.device))));
   api::Prediction outcome;
   call.on_team([&](team::Team& team) { api::predict_on(team, job, plan, outcome); });
   outcome.bytes_between_hosts = call.info.bytes_between_hosts;

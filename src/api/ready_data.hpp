@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "warren/api/training.hpp"
+#include "warren/exec/memory.hpp"
 #include "warren/exec/thread_pool.hpp"
 
 #include "api/teams.hpp"
@@ -27,6 +29,10 @@ void check_same_data(team::Team& team, const TrainingData& data);
 /// All ranks' rows at rank 0, `width` numbers each, in the dataset's order. Collective.
 [[nodiscard]] std::vector<float> gathered(team::Team& team, const TrainingData& data,
                                           const std::vector<float>& mine, std::uint64_t width);
+
+/// What each rank of such a call runs on, the CPU's threads shared out.
+[[nodiscard]] exec::Device device_of_rank(const RunInfo& ran,
+                                          const std::shared_ptr<exec::MemoryResource>& memory);
 
 /// Of the dataset and of its preparation, in the library's words.
 [[nodiscard]] std::vector<std::string> warnings_of(const TrainingData& data);

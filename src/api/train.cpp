@@ -10,6 +10,7 @@
 #include "warren/api/program.hpp"
 #include "warren/api/report_training.hpp"
 #include "warren/core/error.hpp"
+#include "warren/core/quantity.hpp"
 #include "warren/exec/memory.hpp"
 #include "warren/learn/checkpoint_folder.hpp"
 #include "warren/sparse/strategy_text.hpp"
@@ -99,6 +100,14 @@ TrainingOutcome run_training(const Session& session, const TrainingJob& job) {
   return outcome;
 }
 
+std::string done_warning(const TrainOptions& asked, const TrainingOutcome& outcome) {
+  const std::size_t done = outcome.history.size();
+  if (!outcome.epochs.empty() || done == 0) return {};
+  return fmt::format("{}: nothing was trained: its training has ended after {}{}", asked.checkpoint,
+                     counted(done, "epoch", "epochs"),
+                     done < asked.epochs ? "" : "; a larger --epochs goes on from there");
+}
+
 }  // namespace api
 
 namespace {
@@ -144,6 +153,9 @@ TrainResult train_with(const Dataset& dataset, const TrainOptions& options) {
   api::TrainingOutcome outcome;
   call.on_team([&](team::Team& team) { api::train_on(team, job, outcome); });
   for (const learn::EpochRecord& epoch : outcome.epochs) call.info.seconds += epoch.seconds;
+  std::vector<std::string> warnings = api::warnings_of(data);
+  const std::string warning = api::done_warning(options, outcome);
+  if (!warning.empty()) warnings.push_back(api::in_library_words(warning));
   const Model model = *std::exchange(outcome.model, std::nullopt);
   std::vector<float> scores = std::exchange(outcome.scores, {});
   auto report = std::make_shared<const api::TrainingReport>(
@@ -157,7 +169,7 @@ TrainResult train_with(const Dataset& dataset, const TrainOptions& options) {
           .peak_memory = outcome.peak,
           .strategy = train.sampled ? "" : api::strategy_of(outcome.exchange),
           .strategy_reason = outcome.exchange.reason,
-          .warnings = api::warnings_of(data),
+          .warnings = std::move(warnings),
           .info = call.info,
           .report = std::move(report)};
 }

@@ -20,6 +20,8 @@
 #include "warren/sparse/strategy_text.hpp"
 #include "warren/sparse/tuner.hpp"
 
+#include "api/ready_data.hpp"
+
 namespace warren::api {
 namespace {
 
@@ -189,11 +191,8 @@ void check_strategy_on(const TrainOptions& o, int ranks, bool has_gpu, TrainingD
                                  "--devices 2 or more",
                                  *o.strategy));
   if (o.workgroup != 0) graph::check_workgroup(o.workgroup, ranks);
-  if (!has_gpu && o.strategy->find("copy=") != std::string::npos)
-    data.warnings.push_back(
-        fmt::format("--strategy {}: copy has no effect: this run has no GPU, "
-                    "whose processors it counts",
-                    *o.strategy));
+  const std::string warning = strategy_warning(*o.strategy, ranks, has_gpu);
+  if (!warning.empty()) data.warnings.push_back(warning);
 }
 
 /// Of GCN, whose rows and columns of such vertices are 0.
@@ -338,14 +337,6 @@ void fit_batches(TrainingData& data, const TrainOptions& asked, int ranks, std::
         learn::edges_are_replicated(memory, ranks, *data.graphs.out, train);
 }
 
-/// What each rank has, the CPU's threads shared out.
-exec::Device device_of_rank(const RunInfo& ran,
-                            const std::shared_ptr<exec::MemoryResource>& memory) {
-  if (ran.device == DeviceKind::cuda) return exec::Device::cuda(0).with_memory(memory);
-  const int threads = ran.threads > 0 ? ran.threads : exec::hardware_threads();
-  return exec::Device::cpu(std::max(1, threads / ran.devices)).with_memory(memory);
-}
-
 learn::MemoryPlan plan_of(TrainingData& data, const learn::TrainOptions& train, const RunInfo& ran,
                           const std::shared_ptr<exec::MemoryResource>& memory) {
   learn::MemoryPlan plan =
@@ -362,6 +353,13 @@ learn::MemoryPlan plan_of(TrainingData& data, const learn::TrainOptions& train, 
 }
 
 }  // namespace
+
+exec::Device device_of_rank(const RunInfo& ran,
+                            const std::shared_ptr<exec::MemoryResource>& memory) {
+  if (ran.device == DeviceKind::cuda) return exec::Device::cuda(0).with_memory(memory);
+  const int threads = ran.threads > 0 ? ran.threads : exec::hardware_threads();
+  return exec::Device::cpu(std::max(1, threads / ran.devices)).with_memory(memory);
+}
 
 learn::MemoryPlan fit_to(TrainingData& data, const TrainOptions& asked, const RunInfo& ran,
                          learn::TrainOptions& train,

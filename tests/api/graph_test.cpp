@@ -144,7 +144,7 @@ TEST(ApiGraph, FilesAndGeneratorsAreReadByName) {
   EXPECT_THROW((void)read("grid:2x2", {.weights = "file"}), InputError);
   EXPECT_THROW((void)graph.save(folder.file("g.unknown")), Error);
   const SaveResult packed = graph.save(folder.file("p.wgr"), {.compress = true, .repeat = 2});
-  EXPECT_GT(packed.bits_per_edge, 0.0);
+  EXPECT_GT(packed.bits_per_edge.value(), 0.0);
   EXPECT_EQ(packed.run_seconds.size(), 2u);
   EXPECT_THROW((void)graph.save(folder.file("h.el"), {.compress = true}), UsageError);
 }

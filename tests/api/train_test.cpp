@@ -245,6 +245,9 @@ TEST_F(TrainCall, ATrainingGoesOnFromItsCheckpoint) {
   const TrainResult resumed = train(drawn(), options);
   EXPECT_EQ(resumed.history.size(), 6u);
   EXPECT_EQ(resumed.scores, whole.scores);
+  EXPECT_EQ(resumed.warnings, std::vector<std::string>{});
+  EXPECT_THAT(train(drawn(), options).warnings,
+              testing::ElementsAre(HasSubstr("nothing was trained")));
   options.lr = 0.5;
   EXPECT_THAT(message_of([&] { (void)train(drawn(), options); }), HasSubstr("lr 0.01"));
   EXPECT_EQ(predict(drawn(), load_model(options.checkpoint)).scores, whole.scores);

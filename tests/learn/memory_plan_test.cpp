@@ -55,8 +55,8 @@ Problem planned_problem(bool is_symmetric, bool has_weights, bool is_sparse) {
   return p;
 }
 
-void expect_planned(const Problem& p, const TrainOptions& options, const team::TeamOptions& team) {
-  const GraphPair graphs = fixtures::pair_of(p.graph, team.ranks);
+void expect_planned(const Problem& p, const GraphPair& graphs, const TrainOptions& options,
+                    const team::TeamOptions& team) {
   const bool on_gpu = team.kind == exec::DeviceKind::cuda;
   const exec::Device device = on_gpu ? exec::Device::cuda(0) : exec::Device::cpu(1);
   const MemoryPlan plan = plan_memory(graphs, p.dataset, options, device);
@@ -66,6 +66,10 @@ void expect_planned(const Problem& p, const TrainOptions& options, const team::T
   const double planned = static_cast<double>(total) * (on_gpu ? 1 : team.ranks);
   const auto held = static_cast<double>(fixtures::most_held(p, graphs, options, team, 2));
   EXPECT_NEAR(held, planned, 0.01 * planned) << plan.text();
+}
+
+void expect_planned(const Problem& p, const TrainOptions& options, const team::TeamOptions& team) {
+  expect_planned(p, fixtures::pair_of(p.graph, team.ranks), options, team);
 }
 
 TrainOptions planned_options(const Kind& kind) {
@@ -198,9 +202,8 @@ TEST(MemoryPlans, OfSparseFeaturesAreWhatIsHeld) {
   }
 }
 
-/// Of batches, two an epoch, whose neighbours are nearly all vertices: what a plan has room for is
-/// then what there is. All vertices have forty neighbours.
-void check_plans_of_batches(const std::vector<team::TeamOptions>& teams) {
+/// All vertices have forty neighbours.
+Problem even_problem() {
   constexpr Vertex kVertices = 2400;
   std::vector<graph::Edge> list;
   for (Vertex v = 0; v < kVertices; ++v) {
@@ -212,9 +215,17 @@ void check_plans_of_batches(const std::vector<team::TeamOptions>& teams) {
   p.graph = fixtures::from_list(kVertices, std::move(list), both_ways);
   exec::ThreadPool pool(1);
   p.dataset = generate_dataset(kVertices, 24, 7, 1, pool);
-  for (Vertex v = 0; v < kVertices; ++v)
+  return p;
+}
+
+/// Of batches, two an epoch, whose neighbours are nearly all vertices: what a plan has room for is
+/// then what there is.
+void check_plans_of_batches(const std::vector<team::TeamOptions>& teams) {
+  Problem p = even_problem();
+  const Vertex vertices = p.graph.vertices;
+  for (Vertex v = 0; v < vertices; ++v)
     p.dataset.splits[v] = v % 12 == 0 ? kValidation : v % 12 == 6 ? kTest : kTrain;
-  p.dataset.counts = {kVertices / 12 * 10, kVertices / 12, kVertices / 12};
+  p.dataset.counts = {vertices / 12 * 10, vertices / 12, vertices / 12};
   for (const Kind& kind : kPlanned) {
     for (const auto& team : teams) {
       for (const NumberType type : {NumberType::float32, NumberType::bfloat16}) {
@@ -236,6 +247,81 @@ void check_plans_of_batches(const std::vector<team::TeamOptions>& teams) {
       }
     }
   }
+}
+
+/// Link prediction, whose batches reach nearly all vertices, too.
+void check_plans_of_links(const std::vector<team::TeamOptions>& teams) {
+  Problem p = even_problem();
+  exec::ThreadPool pool(1);
+  drop_labels(p.dataset, 16);
+  for (const auto& team : teams) {
+    GraphPair graphs = fixtures::pair_of(p.graph, team.ranks);
+    const auto split =
+        std::make_shared<const LinkSplit>(hold_out_links(graphs, 1, "the test's graph", pool));
+    for (const NumberType type : {NumberType::float32, NumberType::bfloat16}) {
+      const bool is_exact = (type == NumberType::float32) == (team.ranks == 1);
+      TrainOptions options = planned_options({"sage, mean", ModelKind::sage});
+      options.type = type;
+      options.model.layers = 2;
+      options.links.emplace();
+      options.links->negatives = 2;
+      options.links->split = split;
+      options.sampled.emplace();
+      options.sampled->fanouts = {-1, 8};
+      options.sampled->batch = 4000;
+      options.sampled->exact_evaluation = is_exact;
+      SCOPED_TRACE(text_of(options, team) + (is_exact ? ", exact evaluation" : ""));
+      expect_planned(p, graphs, options, team);
+    }
+  }
+}
+
+TEST(MemoryPlans, OfLinksAreWhatIsHeld) { check_plans_of_links({ranks(1), ranks(2)}); }
+TEST(MemoryPlansCuda, OfLinksAreWhatIsHeld) {
+  const auto gpus = teams_of_own_gpus();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  check_plans_of_links(gpus);
+}
+
+/// What a model says of all vertices takes no memory for a backward pass, and none is planned.
+void check_plans_of_predictions(const std::vector<team::TeamOptions>& teams) {
+  const Problem problems[] = {planned_problem(true, false, false),
+                              planned_problem(false, false, false)};
+  std::size_t turn = 0;
+  for (const Kind& kind : kPlanned) {
+    for (const auto& team : teams) {
+      for (const NumberType type : {NumberType::float32, NumberType::bfloat16}) {
+        const Problem& p = problems[turn++ / 2 % 2];
+        TrainOptions options = planned_options(kind);
+        options.type = type;
+        options.model.skip = turn % 3 == 0;
+        options.model.recompute = true;
+        SCOPED_TRACE(std::string(kind.name) + ", " + text_of(options, team));
+        const GraphPair graphs = fixtures::pair_of(p.graph, team.ranks);
+        const bool on_gpu = team.kind == exec::DeviceKind::cuda;
+        const exec::Device device = on_gpu ? exec::Device::cuda(0) : exec::Device::cpu(1);
+        const MemoryPlan plan = plan_prediction(graphs, p.dataset, options, device);
+        EXPECT_LT(plan.total(), plan_memory(graphs, p.dataset, options, device).total());
+        const double planned = static_cast<double>(plan.total()) * (on_gpu ? 1 : team.ranks);
+        const auto held = static_cast<double>(
+            fixtures::most_held_by(p, graphs, options, team, [](Trainer& trainer) {
+              (void)trainer.evaluate();
+              (void)trainer.predict();
+              (void)trainer.embed();
+            }));
+        EXPECT_NEAR(held, planned, 0.01 * planned) << plan.text();
+      }
+    }
+  }
+}
+
+TEST(MemoryPlans, OfPredictionsAreWhatIsHeld) {
+  check_plans_of_predictions({ranks(1), ranks(2), ranks(4)});
+}
+TEST(MemoryPlansCuda, OfPredictionsAreWhatIsHeld) {
+  const auto gpus = teams_of_own_gpus();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  check_plans_of_predictions(gpus);
 }
 
 TEST(MemoryPlans, OfBatchesAreWhatIsHeld) { check_plans_of_batches({ranks(1), ranks(2)}); }

@@ -119,9 +119,10 @@ inline learn::TrainOptions quick(learn::ModelKind kind) {
 
 /// The most memory that a training of so many epochs holds above what was held before; ranks of the
 /// CPU hold it together.
-inline std::uint64_t most_held(const Problem& p, const learn::GraphPair& graphs,
-                               const learn::TrainOptions& options,
-                               const team::TeamOptions& team_options, std::uint64_t epochs) {
+template <class Work>
+std::uint64_t most_held_by(const Problem& p, const learn::GraphPair& graphs,
+                           const learn::TrainOptions& options,
+                           const team::TeamOptions& team_options, Work&& work) {
   std::uint64_t peak = 0;
   team::run_team(team_options, [&](team::Team& team) {
     team.barrier();
@@ -129,11 +130,19 @@ inline std::uint64_t most_held(const Problem& p, const learn::GraphPair& graphs,
     exec::reset_peak(team.device());
     team.barrier();
     learn::Trainer trainer(team, graphs, p.dataset, options);
-    for (std::uint64_t e = 0; e < epochs; ++e) (void)trainer.epoch();
+    work(trainer);
     team.barrier();
     if (team.rank() == 0) peak = exec::memory_use(team.device()).peak - before;
   });
   return peak;
+}
+/// The same of training.
+inline std::uint64_t most_held(const Problem& p, const learn::GraphPair& graphs,
+                               const learn::TrainOptions& options,
+                               const team::TeamOptions& team_options, std::uint64_t epochs) {
+  return most_held_by(p, graphs, options, team_options, [&](learn::Trainer& trainer) {
+    for (std::uint64_t e = 0; e < epochs; ++e) (void)trainer.epoch();
+  });
 }
 
 /// A folder of the test's own, gone at its end.

@@ -43,8 +43,8 @@ struct SaveOptions {
 };
 struct SaveResult {
   std::uint64_t bytes = 0;
-  double bits_per_edge = 0.0;         ///< Of compressed lists, the index included.
-  std::vector<double> run_seconds{};  ///< Of each time.
+  std::optional<double> bits_per_edge{};  ///< Of compressed lists, the index included.
+  std::vector<double> run_seconds{};      ///< Of each time.
 };
 
 /// A directed graph in host memory, with or without weights, and what sessions keep of it on their

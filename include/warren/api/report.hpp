@@ -84,6 +84,10 @@ namespace warren {
 [[nodiscard]] std::string to_text(const Graph& graph, const ReorderOptions& options,
                                   const ReorderResult& result);
 
+/// `path`: the file that a graph was saved as.
+[[nodiscard]] std::string to_json(const std::string& path, const SaveResult& result);
+[[nodiscard]] std::string to_text(const std::string& path, const SaveResult& result);
+
 /// Writes a line for every vertex: its id and its values, as the command line's --output does. Of
 /// searches depth and parent, or the distance, and -1 where a vertex was not reached; else the
 /// label, rank, score or count. As write_vertex_lines().

@@ -122,6 +122,8 @@ struct TrainingOutcome {
 
   [[nodiscard]] EpochBreakdown breakdown() const;
 };
+/// Of a resume after whose last epoch there is nothing to train: that there was not; else empty.
+[[nodiscard]] std::string done_warning(const TrainOptions& asked, const TrainingOutcome& outcome);
 /// "local", or the strategy with its parameters.
 [[nodiscard]] std::string strategy_of(const learn::ExchangeReport& report);
 struct TrainingJob {
@@ -164,8 +166,6 @@ struct PredictionJob {
   bool has_labels = false;
   bool wants_embeddings = false;
 };
-/// What a prediction will hold.
-[[nodiscard]] learn::MemoryPlan plan_prediction(const PredictionJob& job);
 /// One rank's part of a prediction. Collective.
 void predict_on(team::Team& team, const PredictionJob& job, const learn::MemoryPlan& plan,
                 Prediction& outcome);

@@ -37,6 +37,11 @@ struct MemoryPlan {
 [[nodiscard]] MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
                                      const TrainOptions& options,
                                      const std::optional<exec::Device>& device = std::nullopt);
+/// The same of predictions by a model over the whole graph, without a backward pass and without
+/// other options that need less: what Trainer::evaluate(), predict() and embed() take.
+[[nodiscard]] MemoryPlan plan_prediction(const GraphPair& graphs, const Dataset& dataset,
+                                         const TrainOptions& options,
+                                         const std::optional<exec::Device>& device = std::nullopt);
 /// Where features of sampled batches lie best: on each device (replicated) where `ranks` are
 /// several and all rows fill no more than a sixteenth of `memory`, so that none comes over a link;
 /// else spread over the devices. `memory`: bytes that a rank has of its own (of its GPU); 0 where

@@ -132,4 +132,23 @@ std::string to_text(const Graph& graph, const ReorderOptions& options,
   return text.take();
 }
 
+std::string to_json(const std::string& path, const SaveResult& result) {
+  Json json = Json::object();
+  json["seconds"] = result.run_seconds;
+  json["out"] = path;
+  json["bytes"] = result.bytes;
+  if (result.bits_per_edge) json["bits_per_edge"] = *result.bits_per_edge;
+  return api::written(json);
+}
+
+std::string to_text(const std::string& path, const SaveResult& result) {
+  const double seconds = median(result.run_seconds);
+  Text text;
+  text.print("{}: {} bytes in {} ({}B/s)\n", path, thousands(result.bytes), duration(seconds),
+             with_prefix(seconds > 0.0 ? static_cast<double>(result.bytes) / seconds : 0.0));
+  if (result.bits_per_edge)
+    text.print("compressed: {:.2f} bits an edge with the index\n", *result.bits_per_edge);
+  return text.take();
+}
+
 }  // namespace warren

@@ -5,6 +5,9 @@
 #include "warren/exec/dry_run.hpp"
 #include "warren/graph/merged_cuts.hpp"
 
+#include "learn/batch/link_loss.hpp"
+#include "learn/batch/link_slots.hpp"
+
 namespace warren::learn {
 namespace {
 
@@ -168,6 +171,34 @@ void take_labels(const Context& context, memory::Buffer<T>& of_batch, memory::Bu
 
 }  // namespace
 
+namespace {
+
+/// What link prediction holds beside its batches, in a dry run, but for the embeddings.
+class DryLinks {
+ public:
+  DryLinks(Context& context, const TrainOptions& options)
+      : group_(options.links->negatives + 1),
+        pairs_(options.sampled->batch * group_),
+        judge_(context.team(), *options.links->split, embeddings_),
+        slots_(context.stream().device(), LinkBatch::most_words(options.sampled->batch, group_)) {
+    loss_.begin_batches(context, pairs_, 0.0);
+  }
+  void run(Context& context, std::uint64_t seeds, ConstNumbers rows, std::uint64_t width,
+           Numbers gradient, const float* scale) {
+    const LinkPairs links{.pairs = pairs_, .seeds = seeds, .group = group_};
+    loss_.run(context, links, rows, width, 1.0f, gradient, scale);
+  }
+
+ private:
+  std::uint64_t group_, pairs_;
+  memory::GlobalArray<float> embeddings_;
+  LinkJudge judge_;
+  LinkSlots slots_;
+  LinkLoss loss_;
+};
+
+}  // namespace
+
 BatchBytes dry_batches(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
                        const TrainOptions& options) {
   const exec::DryRun& run = *exec::DryRun::current();
@@ -195,7 +226,9 @@ BatchBytes dry_batches(team::Team& team, const GraphPair& graphs, const Dataset&
       input_ids.data(), loader_options(model, options, seeds, *graphs.out, {}));
   const auto ranks = static_cast<std::uint64_t>(graphs.cuts.size()) - 1;
   const std::uint64_t share = (dataset.vertices + ranks - 1) / ranks;
-  const memory::Buffer<Vertex> listed(device, std::max(share, seeds));
+  const bool lists_none = options.links && options.sampled->exact_evaluation;
+  const std::uint64_t most_listed = options.links ? share : std::max(share, seeds);
+  const memory::Buffer<Vertex> listed(device, lists_none ? 1 : most_listed);
   Targets targets, of_rank;
   if (!options.links) {
     if (!dataset.labels.empty())
@@ -204,10 +237,12 @@ BatchBytes dry_batches(team::Team& team, const GraphPair& graphs, const Dataset&
       take_labels(context, targets.values, of_rank.values, seeds, share, dataset.classes);
     take_labels(context, targets.splits, of_rank.splits, seeds, share, 1);
   }
-  Loss loss(dataset.loss);
-  loss.begin_batches(context, seeds);
-  Loss evaluation_loss(dataset.loss);
-  if (!options.sampled->exact_evaluation) evaluation_loss.begin_batches(context, seeds);
+  Loss loss(dataset.loss), evaluation_loss(dataset.loss);
+  if (!options.links) loss.begin_batches(context, seeds);
+  if (!options.links && !options.sampled->exact_evaluation)
+    evaluation_loss.begin_batches(context, seeds);
+  std::optional<DryLinks> links;
+  if (options.links) links.emplace(context, options);
   // A batch for each of the loader's places.
   BatchShape shape;
   for (std::uint64_t i = 0; i < BatchLoader::kPlaces; ++i) {
@@ -227,7 +262,11 @@ BatchBytes dry_batches(team::Team& team, const GraphPair& graphs, const Dataset&
     model.parameters().clear_gradients(stream);
     const ConstNumbers scores = model.forward(context, batch.feature_rows, batch.features);
     const Numbers gradient = model.scores_gradient();
-    loss.run(context, targets, scores, options.model.classes, gradient, updates.factor());
+    if (links) {
+      links->run(context, seeds, scores, options.model.classes, gradient, updates.factor());
+    } else {
+      loss.run(context, targets, scores, options.model.classes, gradient, updates.factor());
+    }
     model.backward(context, gradient,
                    options.sampled->pad ? GradientSums::of_rank : GradientSums::of_team);
     if (options.sampled->pad) model.parameters().reduce_gradients(context);

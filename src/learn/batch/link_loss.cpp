@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "warren/core/error.hpp"
+#include "warren/learn/elementwise.hpp"
 
 #include "learn/batch/batch_parts.hpp"
 #include "learn/batch/link_kernels.hpp"
@@ -79,26 +80,56 @@ void LinkLoss::run(Context& context, const LinkPairs& links, const float* z, std
   });
 }
 
+void convert_rows(const exec::Stream& stream, std::uint64_t rows, std::uint64_t width,
+                  ConstNumbers from, Numbers to) {
+  if (rows != 0) scale_rows(stream, rows, width, width, nullptr, from, to);
+}
+
+void LinkLoss::run(Context& context, const LinkPairs& links, ConstNumbers z, std::uint64_t width,
+                   float factor, Numbers gradient, const float* scale) {
+  if (z.type() == NumberType::float32)
+    return run(context, links, z.as<float>(), width, factor, gradient.as<float>(), scale);
+  const auto wide = context.workspace().take<float>(links.seeds * width);
+  const auto wide_gradient = context.workspace().take<float>(links.seeds * width);
+  convert_rows(context.stream(), links.seeds, width, z, wide.data());
+  run(context, links, wide.data(), width, factor, wide_gradient.data(), scale);
+  convert_rows(context.stream(), links.seeds, width, wide_gradient.data(), gradient);
+}
+
 double LinkLoss::sum(Context& context) const {
   double mine = 0.0;
   for (const double part : partial_.to_host(context.stream())) mine += part;
   return before_ + context.team().all_reduce(mine, [](double a, double b) { return a + b; });
 }
 
-LinkJudge::LinkJudge(team::Team& team, const exec::Stream& stream, const LinkDrawer& drawer,
-                     const memory::GlobalArray<float>& z)
-    : z_(z) {
+void LinkJudge::take(const team::Team& team, Part& part, const JudgedLinks& judged) {
   const BatchShares shares{static_cast<std::uint64_t>(team.size()), 1};
   const auto rank = static_cast<std::uint64_t>(team.rank());
+  part.all = judged.links.size();
+  part.begin = shares.share(part.all, rank);
+  part.links = shares.share(part.all, rank + 1) - part.begin;
+  part.sources = memory::Buffer<Vertex>(team.device(), part.links);
+  part.targets = memory::Buffer<Vertex>(team.device(), part.links * kGroup);
+}
+
+LinkJudge::LinkJudge(team::Team& team, const LinkSplit& split, const memory::GlobalArray<float>& z)
+    : z_(z) {
   std::uint64_t most = 0;
+  for (std::size_t s = 0; s < kSplits; ++s) {
+    take(team, splits_.at(s), split.judged.at(s));
+    most = std::max<std::uint64_t>(most, splits_.at(s).targets.size());
+  }
+  logits_ = memory::Buffer<float>(team.device(), most);
+}
+
+LinkJudge::LinkJudge(team::Team& team, const exec::Stream& stream, const LinkDrawer& drawer,
+                     const memory::GlobalArray<float>& z)
+    : LinkJudge(team, drawer.split(), z) {
   for (std::size_t s = 0; s < kSplits; ++s) {
     const JudgedLinks& judged = drawer.split().judged.at(s);
     Part& part = splits_.at(s);
-    part.all = judged.links.size();
-    const std::uint64_t begin = shares.share(part.all, rank);
-    part.links = shares.share(part.all, rank + 1) - begin;
     std::vector<Vertex> sources, targets;
-    for (std::uint64_t i = begin; i < begin + part.links; ++i) {
+    for (std::uint64_t i = part.begin; i < part.begin + part.links; ++i) {
       sources.push_back(drawer.graph().place(judged.links[i].source));
       targets.push_back(drawer.graph().place(judged.links[i].target));
       for (std::uint64_t j = 0; j < LinkSplit::kJudges; ++j)
@@ -107,9 +138,7 @@ LinkJudge::LinkJudge(team::Team& team, const exec::Stream& stream, const LinkDra
     upload(stream, part.sources, sources);
     upload(stream, part.targets, targets);
     stream.synchronize();
-    most = std::max<std::uint64_t>(most, targets.size());
   }
-  logits_ = memory::Buffer<float>(team.device(), most);
 }
 
 SplitScore LinkJudge::score(Context& context, const Part& part) {

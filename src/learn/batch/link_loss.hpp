@@ -21,6 +21,9 @@ class LinkLoss {
   /// repeats bit for bit.
   void run(Context& context, const LinkPairs& links, const float* z, std::uint64_t width,
            float factor, float* gradient, const float* scale = nullptr);
+  /// The same of rows of any type, which are converted, and so is the gradient.
+  void run(Context& context, const LinkPairs& links, ConstNumbers z, std::uint64_t width,
+           float factor, Numbers gradient, const float* scale);
   /// Of the runs, over the team. Collective. Synchronises.
   [[nodiscard]] double sum(Context& context) const;
 
@@ -30,12 +33,18 @@ class LinkLoss {
   double before_ = 0.0;
 };
 
+/// Rows without gaps as those of another type. Asynchronous.
+void convert_rows(const exec::Stream& stream, std::uint64_t rows, std::uint64_t width,
+                  ConstNumbers from, Numbers to);
+
 /// A rank's share of the judged links of all splits, on its device.
 class LinkJudge {
  public:
   /// `z`: embeddings of all vertices; it must outlive the judge.
   LinkJudge(team::Team& team, const exec::Stream& stream, const LinkDrawer& drawer,
             const memory::GlobalArray<float>& z);
+  /// The memory of one alone, for dry runs (exec::DryRun).
+  LinkJudge(team::Team& team, const LinkSplit& split, const memory::GlobalArray<float>& z);
   /// Of the embeddings as they are: accuracy is the area under the ROC curve of a split's true
   /// logits against all of its false ones, mrr the mean reciprocal rank, loss half the mean over
   /// true and half that over false logits. Collective, begins with a barrier. Synchronises.
@@ -43,9 +52,11 @@ class LinkJudge {
 
  private:
   struct Part {
-    std::uint64_t links = 0, all = 0;
+    std::uint64_t begin = 0, links = 0, all = 0;
     memory::Buffer<Vertex> sources, targets;
   };
+  /// Takes the memory of this rank's share of `judged`.
+  static void take(const team::Team& team, Part& part, const JudgedLinks& judged);
   [[nodiscard]] SplitScore score(Context& context, const Part& part);
 
   const memory::GlobalArray<float>& z_;

@@ -160,17 +160,21 @@ std::vector<Alternative> alternatives_to(const TrainOptions& given) {
   return all;
 }
 
+/// Which passes over the whole graph are planned.
+enum class WholePasses { training, evaluation };
+
 /// What a rank's part of the whole graph holds: a training's first epoch and its evaluation, or of
-/// sampled batches the evaluation, are run dry.
+/// sampled batches and of predictions the evaluation, are run dry.
 MemoryPlan plan_whole(const exec::Device& device, int ranks, const WholeSizes& sizes,
-                      const TrainOptions& options) {
+                      const TrainOptions& options, WholePasses passes) {
   const exec::DryRun run(device);
   const auto team = team::dry_team(exec::Device::cpu(1), ranks);
   WholeGraph whole(*team, sizes, options);
   const std::uint64_t before = run.use().current;
   Updates updates(whole.context.stream(), options, whole.model.parameters());
   const std::uint64_t of_updates = run.use().current - before;
-  if (!options.sampled) whole.train(updates, options.model.seed, 1, options.optimizer.rate);
+  if (passes == WholePasses::training)
+    whole.train(updates, options.model.seed, 1, options.optimizer.rate);
   whole.enqueue_evaluation(options.model.seed);
   const Neighbourhood& both = whole.model.neighbourhood();
   const Model::Bytes layers = whole.model.bytes();
@@ -209,8 +213,8 @@ MemoryPlan plan_whole(const exec::Device& device, int ranks, const WholeSizes& s
 class Planner {
  public:
   Planner(const exec::Device& device, const GraphPair& graphs, const Dataset& dataset,
-          const TrainOptions& options)
-      : device_(device), graphs_(graphs), dataset_(dataset) {
+          const TrainOptions& options, WholePasses passes)
+      : device_(device), graphs_(graphs), dataset_(dataset), passes_(passes) {
     if (has_whole(options)) sizes_ = whole_sizes(device, graphs, dataset, options.model);
   }
 
@@ -224,7 +228,7 @@ class Planner {
       // Evaluation alone has no backward pass: its layers share what they keep.
       if (options.sampled) options.model.recompute = true;
       for (const WholeSizes& sizes : sizes_) {
-        MemoryPlan one = plan_whole(device_, ranks, sizes, options);
+        MemoryPlan one = plan_whole(device_, ranks, sizes, options, passes_);
         if (most.parts.empty() || one.total() > most.total()) most = std::move(one);
       }
     }
@@ -244,6 +248,7 @@ class Planner {
   const exec::Device& device_;
   const GraphPair& graphs_;
   const Dataset& dataset_;
+  WholePasses passes_;
   std::vector<WholeSizes> sizes_;
 };
 
@@ -271,13 +276,21 @@ std::string MemoryPlan::text() const {
   return text;
 }
 
+namespace {
+
+exec::Device planned_device(const GraphPair& graphs, const std::optional<exec::Device>& device) {
+  const auto ranks = static_cast<int>(graphs.cuts.size()) - 1;
+  return device ? *device : exec::Device::cpu(std::max(1, exec::hardware_threads() / ranks));
+}
+
+}  // namespace
+
 MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset, const TrainOptions& options,
                        const std::optional<exec::Device>& device) {
   check(sized(options.model, dataset));
-  const auto ranks = static_cast<int>(graphs.cuts.size()) - 1;
-  const exec::Device planned =
-      device ? *device : exec::Device::cpu(std::max(1, exec::hardware_threads() / ranks));
-  const Planner planner(planned, graphs, dataset, options);
+  const exec::Device planned = planned_device(graphs, device);
+  const auto passes = options.sampled ? WholePasses::evaluation : WholePasses::training;
+  const Planner planner(planned, graphs, dataset, options, passes);
   MemoryPlan plan = planner.plan(options);
   for (const Alternative& other : alternatives_to(options))
     plan.alternatives.emplace_back(other.text, planner.plan(other.options).total());
@@ -287,6 +300,18 @@ MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset, const Tr
   const std::uint64_t here = plan.total();
   const std::uint64_t there = planner.plan(other).total();
   plan.recompute_saves = std::max(here, there) - std::min(here, there);
+  return plan;
+}
+
+MemoryPlan plan_prediction(const GraphPair& graphs, const Dataset& dataset,
+                           const TrainOptions& options, const std::optional<exec::Device>& device) {
+  check(sized(options.model, dataset));
+  require(!options.sampled, "predictions are of the whole graph");
+  const exec::Device planned = planned_device(graphs, device);
+  MemoryPlan plan =
+      Planner(planned, graphs, dataset, options, WholePasses::evaluation).plan(options);
+  // Sizes and type are the model's.
+  plan.otherwise = "on GPUs each of --devices N holds a part";
   return plan;
 }
 

@@ -1,63 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes over sampled batches of edges: link prediction.
 #include "warren/core/error.hpp"
-#include "warren/learn/elementwise.hpp"
 
 #include "learn/batch/batch_parts.hpp"
 #include "learn/batch/link_loss.hpp"
+#include "learn/batch/link_slots.hpp"
 
 namespace warren::learn {
 namespace {
-
-/// Two batches of pairs on the device: one is brought while the other one is used.
-class LinkSlots {
- public:
-  LinkSlots(const exec::Device& device, std::uint64_t most_words)
-      : slots_{Slot(device, most_words), Slot(device, most_words)} {}
-
-  /// Draws the links at places [begin, begin + count) and puts them on the way along `stream`.
-  /// Waits for whoever used the batch before the last one.
-  const Vertex* bring(const exec::Stream& stream, LinkDrawer& drawer, std::uint64_t begin,
-                      std::uint64_t count) {
-    Slot& slot = slots_[brought_++ % slots_.size()];
-    if (slot.is_used) slot.used.synchronize();
-    drawer.make(begin, count, slot.batch);
-    upload(stream, slot.words, slot.batch.words);
-    return slot.words.data();
-  }
-  [[nodiscard]] std::uint64_t seeds_brought() const {
-    return slots_[(brought_ - 1) % slots_.size()].batch.seeds;
-  }
-  /// The batch brought first that was not taken yet.
-  [[nodiscard]] LinkPairs take() {
-    const Slot& slot = slots_[taken_++ % slots_.size()];
-    return slot.batch.at(slot.words.data());
-  }
-  /// What uses the batch last taken has been put on `stream`.
-  void release(const exec::Stream& stream) {
-    Slot& slot = slots_[(taken_ - 1) % slots_.size()];
-    slot.used.record(stream);
-    slot.is_used = true;
-  }
-
- private:
-  struct Slot {
-    Slot(const exec::Device& device, std::uint64_t most_words)
-        : words(device, most_words), used(device) {}
-    LinkBatch batch;
-    memory::Buffer<std::uint32_t> words;
-    exec::Event used;
-    bool is_used = false;
-  };
-  std::array<Slot, 2> slots_;
-  std::size_t brought_ = 0, taken_ = 0;
-};
-
-/// Rows without gaps as those of another type.
-void convert(const exec::Stream& stream, std::uint64_t rows, std::uint64_t width, ConstNumbers from,
-             Numbers to) {
-  if (rows != 0) scale_rows(stream, rows, width, width, nullptr, from, to);
-}
 
 /// Of all vertices, each rank's in its memory. Of ranks on several hosts each host has all.
 memory::GlobalArray<float> embeddings_of(team::Team& team, const std::vector<std::uint64_t>& cuts,
@@ -121,15 +71,7 @@ void LinkPasses::train_batch(const Batch& batch, std::uint64_t number, std::uint
   const Numbers gradient = p.model.scores_gradient();
   const std::uint64_t width = p.model.options().classes;
   const float factor = 1.0f / static_cast<float>(links * pairs.group);
-  if (rows.type() == NumberType::float32) {
-    loss_.run(p.context, pairs, rows.as<float>(), width, factor, gradient.as<float>(), scale);
-  } else {
-    const auto z = p.context.workspace().take<float>(pairs.seeds * width);
-    const auto dz = p.context.workspace().take<float>(pairs.seeds * width);
-    convert(p.context.stream(), pairs.seeds, width, rows, z.data());
-    loss_.run(p.context, pairs, z, width, factor, dz, scale);
-    convert(p.context.stream(), pairs.seeds, width, dz.data(), gradient);
-  }
+  loss_.run(p.context, pairs, rows, width, factor, gradient, scale);
   slots_.release(p.context.stream());
   p.model.backward(p.context, gradient, GradientSums::of_team);
 }
@@ -167,8 +109,8 @@ void LinkPasses::train(EpochRecord& record, const Standing& standing, const floa
 
 void LinkPasses::embed(WholeGraph& whole) {
   whole.context.begin(parts_.options.model.seed, 0, false);
-  convert(whole.context.stream(), embeddings_.view().local_rows(), embeddings_.view().width,
-          whole.model.forward(whole.context, whole.features), embeddings_.local_data());
+  convert_rows(whole.context.stream(), embeddings_.view().local_rows(), embeddings_.view().width,
+               whole.model.forward(whole.context, whole.features), embeddings_.local_data());
   (void)whole.context.take_seconds();
   whole.context.stream().synchronize();
 }
@@ -200,9 +142,9 @@ void LinkPasses::embed() {
       },
       [&](std::uint64_t i, const Batch& batch) {
         p.context.begin(p.options.model.seed, 0, false);
-        convert(p.context.stream(), count_at(i), width,
-                p.model.forward(p.context, batch.vertices, batch.features),
-                embeddings_.local_data() + i * most * width);
+        convert_rows(p.context.stream(), count_at(i), width,
+                     p.model.forward(p.context, batch.vertices, batch.features),
+                     embeddings_.local_data() + i * most * width);
       });
   p.context.stream().synchronize();
 }
