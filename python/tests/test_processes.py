@@ -11,6 +11,8 @@ import pytest
 from conftest import HANG_SECONDS, PACKAGE, environment
 from rank_processes import start
 
+import warren
+
 PLUGIN = Path(os.environ.get("WARREN_MPI") or PACKAGE / "libwarren_mpi.so")
 
 SCRIPT = """
@@ -44,6 +46,42 @@ def test_each_gets_the_whole_result():
         assert (found["rank"], found["size"], found["launcher"]) == (rank, 3, "torchrun")
         assert found["depth"] == alone["depth"] and found["reached"] == alone["reached"]
         assert found["rank_sum"] == pytest.approx(alone["rank_sum"])
+
+
+RANGES = """
+import json, sys, warren
+ranks = warren.join_processes()
+told = {}
+for name in (sys.argv[1], "kron:9"):
+    options = {"symmetrize": True, "weights": None if name.endswith("wgr") else "uniform:1:9"}
+    own, whole = (warren.read(name, **options, edges=edges) for edges in ("ranges", "memory"))
+    assert (own.edges_in, own.edges_reason, whole.edges_in) == ("ranges", "", "memory") if ranks.size > 1 else own.edges_in == "memory"
+    assert ranks.size == 1 or "not counted" in repr(own)
+    assert list(own.bfs(3).depth) == list(whole.bfs(3).depth) and list(own.sssp(3).distance) == list(whole.sssp(3).distance)
+    assert list(own.connected_components().label) == list(whole.connected_components().label)
+    told[name] = [float(rank) for rank in own.pagerank().rank]
+    assert told[name] == [float(rank) for rank in whole.pagerank().rank]
+    assert own.num_edges == whole.num_edges and str(own.num_edges) in repr(own) and own.is_weighted
+    # What asks for the arrays reads them all.
+    assert (own.to_scipy() != whole.to_scipy()).nnz == 0 and own.edges_in == ("ranges" if ranks.size > 1 else "memory")
+other = warren.read(sys.argv[2], edges="ranges")
+assert other.edges_in == "memory" and (ranks.size == 1) == (other.edges_reason == ""), other.edges_reason
+print(json.dumps([round(sum(rank), 5) for rank in told.values()]))
+"""
+
+
+def test_ranks_that_have_their_own_rows(tmp_path):
+    graph = warren.generate("kron:8", symmetrize=True, weights="uniform:1:9", seed=2)
+    for name in ("graph.wgr", "graph.mtx"):
+        graph.save(tmp_path / name)
+    for ranks in (1, 3):
+        told = start(RANGES, ranks, str(tmp_path / "graph.wgr"), str(tmp_path / "graph.mtx"))
+        assert [(status, json.loads(out)) for status, out, _ in told] == [(0, [1.0, 1.0])] * ranks, told
+    for make, name in ((warren.read, "kron:4"), (warren.generate, "kron:4")):
+        with pytest.raises(ValueError, match="edges: got 'rows', expected .*ranges"):
+            make(name, edges="rows")
+    with pytest.raises(ValueError, match="edges: got 'file', expected .*ranges"):
+        warren.generate("kron:4", edges="file")
 
 
 def test_an_exception_of_one_ends_the_calls_of_all():

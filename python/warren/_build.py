@@ -15,7 +15,8 @@ from ._libraries import library_of
 from ._session import choice
 
 IDS = {"auto": 0, "words": 1}
-LISTS = {"memory": 0, "file": 1, "auto": 2}
+LISTS = {"memory": 0, "file": 1, "auto": 2, "ranges": 3}
+DRAWN = {"auto": 2, "memory": 0, "ranges": 3}
 GENERATORS = ("kron:", "urand:", "grid:", "community:")
 
 
@@ -31,7 +32,10 @@ def read(name: str | os.PathLike[str], symmetrize: bool = False, drop_self_loops
     weights: "file": the file must have some; "uniform:LO:HI": drawn by `seed`; "none": left out; None: those of the file where it has any.
     edges: "memory": lists are read into the host's memory. "file": they stay in a .wgr file with plain lists of which nothing else is wanted, without its
     weights; bfs, connected_components and pagerank read them from there, and other calls, and what asks for the graph's arrays, map the file. "auto": in
-    the file where that can be, and the graph does not fit the host's memory.
+    the file where that can be, and the graph does not fit the host's memory. "ranges": in ranks that are processes (join_processes) each rank reads its
+    own ranges of such a .wgr file, or draws its own part of a generator's graph, in the first call: bfs, sssp, connected_components and pagerank
+    then hold no other rows on the host (as long as vertices are in the file's order), and what asks for the graph's arrays reads all of it. Of other
+    sources, and in one process, it is "memory"; Graph.edges_in and edges_reason tell.
     host_memory: bytes that the host is believed to have; None: what it has, which a control group may limit.
     Raises FileNotFoundError; ValueError, whose text names the file and the line; MemoryError.
     """
@@ -53,14 +57,15 @@ def read(name: str | os.PathLike[str], symmetrize: bool = False, drop_self_loops
 
 
 def generate(spec: str, seed: int = 1, symmetrize: bool = False, drop_self_loops: bool = False, keep_duplicates: bool = False, sum_duplicates: bool = False,
-             weights: str | None = None) -> Graph:
+             weights: str | None = None, *, edges: str = "auto") -> Graph:
     """The graph that `spec` draws with `seed`: "kron:SCALE[,DEGREE]", "urand:SCALE[,DEGREE]", "grid:WIDTHxHEIGHT" or "community:VERTICES,DEGREE".
 
     The same graph on every machine. The options are those of read(). Raises ValueError for a spec that is none, MemoryError.
     """
     if not (isinstance(spec, str) and spec.startswith(GENERATORS)):
         raise ValueError(f'spec: got {spec!r}, expected a generator, "kron:20" say; they are ' + ", ".join(GENERATORS))
-    return read(spec, symmetrize, drop_self_loops, keep_duplicates, sum_duplicates, weights=weights, seed=seed)
+    choice("edges", edges, DRAWN)
+    return read(spec, symmetrize, drop_self_loops, keep_duplicates, sum_duplicates, weights=weights, seed=seed, edges=edges)
 
 
 def from_edges(src: Any, dst: Any, weights: Any = None, num_vertices: int | None = None, symmetrize: bool = False, drop_self_loops: bool = False,

@@ -58,7 +58,7 @@ class Graph:
         self._arrays = arrays
         self._is_rounded = False  # Whether float32 holds other weights than were given.
         self._num_vertices: int = core.vertices
-        self._num_edges: int = core.edges
+        self._num_edges: int | None = None if core.is_by_ranges else core.edges
 
     @property
     def num_vertices(self) -> int:
@@ -67,8 +67,22 @@ class Graph:
 
     @property
     def num_edges(self) -> int:
-        """Directed edges: an undirected one counts as two."""
+        """Directed edges: an undirected one counts as two. Of a generator's graph of which each rank has its own rows (edges_in) it is known after the
+        first call; before, the whole graph is drawn to count them."""
+        if self._num_edges is None:
+            self._num_edges = self._core.edges
         return self._num_edges
+
+    @property
+    def edges_in(self) -> str:
+        """Where the lists of edges are: "memory" (the host's), "file", or "ranges": each rank that is a process has its own rows. As read(edges=) asks,
+        or chooses."""
+        return "file" if self._core.is_in_file else "ranges" if self._core.is_by_ranges else "memory"
+
+    @property
+    def edges_reason(self) -> str:
+        """Why they are there, where read() was asked for something else or has chosen; else empty."""
+        return self._core.lists_reason
 
     @property
     def is_symmetric(self) -> bool:
@@ -393,7 +407,8 @@ class Graph:
         return _restored, (*self.to_csr(copy=False), self.names, self._has_nodes(), self.original_ids, self._arrays, self._is_rounded)
 
     def __repr__(self) -> str:
-        return f"<warren.Graph {self.num_vertices} vertices, {self.num_edges} edges, {'weighted' if self.is_weighted else 'unweighted'}>"
+        edges = "edges not counted yet" if self._num_edges is None else f"{self.num_edges} edges"
+        return f"<warren.Graph {self.num_vertices} vertices, {edges}, {'weighted' if self.is_weighted else 'unweighted'}>"
 
 
 def _restored(offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, names: list[Hashable] | None, has_nodes: bool, ids: np.ndarray | None, arrays: str,
