@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "warren/api/checks.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/nearest.hpp"
 #include "warren/core/standard_streams.hpp"
@@ -181,7 +180,7 @@ int run(int argc, char** argv) {
     return report_failure(ExitStatus::unusable, message_of(error, program));
   } catch (...) {
     return report_failure(
-        [&](const std::string& message) { return api::memory_cure(command, message); });
+        [&](const std::string& message) { return memory_cure(command, message); });
   }
 }
 

@@ -64,7 +64,7 @@ Session::Session(const std::string& command, const CommonOptions& options)
     warn_without_effect(options, {"--share-devices", "--side-by-side"},
                         "ranks share GPUs, and this run has none");
     warn_without_effect(options, {"--slice-ms"}, "kernels of GPUs leave, and this run has none");
-  } else if (!api::traverses(command) && command != "info") {
+  } else if (!traverses(command) && command != "info") {
     warn_without_effect(options, {"--slice-ms"}, "this command's kernels are short");
   }
   if (ranks() == 1)

@@ -26,11 +26,6 @@ void check_lists(Mode mode, Edges edges, const PlacementOptions& placement);
 /// What has no effect in the strategy of an exchange: parameters on one rank, which exchanges
 /// nothing, and "copy" without a GPU, whose processors it counts. Empty where nothing is unused.
 [[nodiscard]] std::string strategy_warning(const std::string& strategy, int ranks, bool on_gpu);
-/// Whether the command's kernels run until a search is over, on lists of neighbours.
-[[nodiscard]] bool traverses(std::string_view command);
-/// Which option of the command would make it fit where memory is short: what stands behind the
-/// error's message; empty where that names one itself.
-[[nodiscard]] std::string memory_cure(const std::string& command, const std::string& message);
 /// Throws UsageError for a number of timed runs below 0.
 void check_repeat(int repeat);
 /// Throws UsageError for fanouts that are neither 1 or more nor -1, for none and for too many.

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "warren/team/launcher.hpp"
@@ -63,6 +64,11 @@ class ProgramRanks {
 /// one prints it: they all found the same.
 void print_error(const std::string& message) noexcept;
 
+/// Whether the command's kernels run until a search is over, on lists of neighbours.
+[[nodiscard]] bool traverses(std::string_view command);
+/// Which option of the command would make it fit where memory is short: what stands behind the
+/// error's message; empty where that names one itself.
+[[nodiscard]] std::string memory_cure(const std::string& command, const std::string& message);
 /// In a handler of what ends the program (`catch (...)`): ends the other ranks, says why on
 /// standard error, and returns the status to exit with. `cure`: where memory is short, what stands
 /// behind the message and would help.
