@@ -131,7 +131,7 @@ def literals():
 
 
 # A word behind an option of the command line that is no value of it but goes on with the sentence.
-GOES_ON = {"is", "has", "says"}
+GOES_ON = {"are", "is", "has", "says"}
 
 
 def test_values_in_the_librarys_messages_are_told_as_pythons():
