@@ -24,10 +24,8 @@ struct Classes {
 };
 Classes* classes = nullptr;
 
-/// Parts of the library name options as the command line does, and here Python's arguments are
-/// meant, whichever part it is that throws.
 void set_error(PyObject* type, const Error& error) {
-  PyErr_SetString(type, api::in_library_words(error.what()).c_str());
+  PyErr_SetString(type, in_python_words(error.what()).c_str());
 }
 
 /// What an allocator of Python's raised, where an error comes from there; else none.
@@ -56,7 +54,7 @@ std::string limit_of_process() {
 }
 
 void set_memory_error(const MemoryError& error) {
-  std::string text = api::in_library_words(error.what());
+  std::string text = in_python_words(error.what());
   const nb::object cause = cause_of(error);
   if (!cause.is_valid()) {
     if (error.bytes_free() >= error.bytes_asked()) text += limit_of_process();
@@ -111,6 +109,24 @@ void translate(const std::exception_ptr& thrown, void* /*unused*/) {
 }
 
 }  // namespace
+
+std::string in_python_words(const std::string& text) {
+  // Parts of the library name options as the command line does, whichever part it is that speaks.
+  const std::string plain = api::in_library_words(text);
+  PyObject* const words = PyImport_ImportModule("warren._words");
+  PyObject* const told = words == nullptr
+                             ? nullptr
+                             : PyObject_CallMethod(words, "in_python_words", "s", plain.c_str());
+  const char* const characters = told == nullptr ? nullptr : PyUnicode_AsUTF8AndSize(told, nullptr);
+  std::string found = characters == nullptr ? plain : characters;
+  const bool is_interrupt =
+      PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
+  PyErr_Clear();
+  if (is_interrupt) PyErr_SetInterrupt();  // For what runs when this has been said.
+  Py_XDECREF(told);
+  Py_XDECREF(words);
+  return found;
+}
 
 void bind_errors(nb::module_& /*module*/) {
   const nb::module_ errors = nb::module_::import_("warren._errors");

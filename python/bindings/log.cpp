@@ -124,10 +124,14 @@ void tell_messages() noexcept {
   const ErrorAside aside;
   PyObject* found = logger(true);
   for (const Message& message : list) {
+    // A warning says what to call; the others, what has happened.
+    const std::string text = message.level == LogLevel::warning
+                                 ? in_python_words(message.text)
+                                 : api::in_library_words(message.text);
     PyObject* done = found == nullptr
                          ? nullptr
                          : PyObject_CallMethod(found, "log", "iss", number_of(message.level), "%s",
-                                               api::in_library_words(message.text).c_str());
+                                               text.c_str());
     if (done == nullptr) let_be_known(found);
     Py_XDECREF(done);
   }

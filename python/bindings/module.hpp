@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -102,6 +103,9 @@ auto unlocked(Work&& work) {
   const Unlocked guard;
   return work();
 }
+
+/// A text of the library in Python's words. With the GIL; no Python error is set by it.
+[[nodiscard]] std::string in_python_words(const std::string& text);
 
 /// Raises FileNotFoundError.
 [[noreturn]] void file_not_found(const char* text);

@@ -33,12 +33,12 @@ Dataset read(const std::string& name, const DatasetOptions& options) {
     } catch (const InputError& error) {
       std::error_code ignored;
       if (std::filesystem::exists(name, ignored)) throw;
-      missing = api::in_library_words(error.what());
+      missing = error.what();
       return;
     }
     dataset.emplace(read_dataset(name, options));
   });
-  if (!dataset) file_not_found(missing.c_str());
+  if (!dataset) file_not_found(in_python_words(missing).c_str());
   return *dataset;
 }
 

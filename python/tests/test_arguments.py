@@ -12,6 +12,7 @@ import pytest
 from conftest import ROOT
 
 import warren
+from warren._words import choices, in_python_words
 
 networkx = pytest.importorskip("networkx")
 pandas = pytest.importorskip("pandas")
@@ -91,6 +92,7 @@ def test_odd_values_are_told_by_the_arguments_name(call, name, tmp_path, monkeyp
             if isinstance(error, (ValueError, IndexError)):
                 assert re.search(rf"\b({'|'.join(inspect.signature(function).parameters)})\b", text), f"{name}={value!r}: {text}"
             assert not re.search(r"(^|[ (])--[a-z]", text), text
+            assert in_python_words(text) == text, text
             assert "truth value" not in text and "ambiguous" not in text, f"{name}={value!r}: {text}"
         except ImportError:
             pass
@@ -111,13 +113,89 @@ def test_options_in_the_librarys_messages_are_arguments_here():
             if isinstance(node, ast.FunctionDef):
                 arguments |= {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
     looked_at = 0
+    for place, literal in literals():
+        for option in re.findall(r"(?<![\w-])--([a-z][a-z-]+)", literal):
+            looked_at += 1
+            assert option.replace("-", "_") in arguments or option in NOT_REACHED, f"{place}: {literal}"
+    assert looked_at > 100
+
+
+def literals():
+    """(where, text) of the library's texts, line by line, without the commands in them."""
     for path in sorted((*(ROOT / "src").rglob("*.[ch]pp"), *(ROOT / "internal").rglob("*.hpp"))):
         if COMMAND_LINE_ONLY.search(path.as_posix()):
             continue
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             for literal in re.findall(r'"(?:[^"\\]|\\.)*"', line.split("//")[0]):
-                spoken = re.sub(r"'warren [^']*('|$)|docker run \S+|srun \S+", "", literal)
-                for option in re.findall(r"(?<![\w-])--([a-z][a-z-]+)", spoken):
+                yield f"{path.relative_to(ROOT)}:{number}", re.sub(r"'warren [^']*('|$)|docker run \S+|srun \S+", "", literal[1:-1])
+
+
+# A word behind an option of the command line that is no value of it but goes on with the sentence.
+GOES_ON = {"are", "is", "has", "says"}
+
+
+def test_values_in_the_librarys_messages_are_told_as_pythons():
+    """"--device cpu", and "device cpu", is device="cpu" in an error of Python's."""
+    known, looked_at = choices(), 0
+    for place, literal in literals():
+        for option, value in re.findall(r"(?<![\w-])--([a-z][a-z-]+) ([a-z][a-z0-9-]+)", literal):
+            name = option.replace("-", "_")
+            if value in GOES_ON or name not in known:
+                continue
+            looked_at += 1
+            assert value in known[name], f"{place}: {literal}: {value} is no value of {name}, nor a word that goes on"
+            said = "headings=" + str(value == "yes") if name == "headings" else f'{name}="{value}"'
+            assert said in in_python_words(literal.replace(f"--{option}", name)), f"{place}: {literal}"
+        for option, values in known.items():
+            for value in values - {"none", "auto", "yes", "no"}:
+                pair = f"{option} {value}"
+                if re.search(rf"(?<![\w-]){re.escape(pair)}(?![\w-])", literal) and not re.search(rf"of type {value}", literal):
                     looked_at += 1
-                    assert option.replace("-", "_") in arguments or option in NOT_REACHED, f"{path.relative_to(ROOT)}:{number}: {literal}"
-    assert looked_at > 100
+                    assert f'{option}="{value}"' in in_python_words(literal), f"{place}: {literal}"
+    assert looked_at > 40
+
+
+@pytest.mark.parametrize("text, told", [
+    ("choose the CPU: device cpu", 'choose the CPU: device="cpu"'), ("give edges device or host", 'give edges="device" or "host"'), ("model gcn, gat and gatv2, and", 'model="gcn", "gat" and "gatv2", and'),
+    ("strategy pull:ps=16 reads", 'strategy="pull:ps=16" reads'), ("weights uniform:1:9, 3 of them", 'weights="uniform:1:9", 3 of them'), ("headings yes, headings no", "headings=True, headings=False"),
+    ("elements of type float16", "elements of type float16"), ('edges="file"', 'edges="file"'), ("my/edges file.mtx: line 3", "my/edges file.mtx: line 3"), ("edges-file, devices cpu", "edges-file, devices cpu"),
+    ("write it once ('warren convert my kron.el OUT.wgr --symmetrize --drop-self-loops', which takes 3 B) and name that file",
+     'write it once (warren.read("my kron.el", symmetrize=True, drop_self_loops=True).save("OUT.wgr"), which takes 3 B) and read that file, warren.read("OUT.wgr", edges="file")'),
+    ("by 'warren fetch cora --again'", "by 'python -m warren fetch cora --again'")])
+def test_python_words(text, told):
+    assert in_python_words(text) == told == in_python_words(told)
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda: GRAPH.bfs(0, mode="async", edges="compressed-host"), 'mode="async" reads plain lists in memory: give edges="device" or "host"'),
+    (lambda: warren.from_edges([0], [1]).connected_components(form="search"), 'form="search" takes .* or take form="forest"'),
+    (lambda: warren.Table([[1.0]], cached=[0]), 'or placement="cached"'),
+    (lambda: warren.read("grid:3x3", edges="file"), r'\(edges="file"\): .*warren.read\("grid:3x3"\).save\("OUT.wgr"\), .* and read that file, warren.read\("OUT.wgr", edges="file"\)'),
+    (lambda: warren.read("grid:3x3", weights="file"), 'no weights for weights="file"; weights="uniform:LO:HI" draws some'),
+    (lambda: warren.train(DATASET, fanout=[3]), 'are for mode="sampled"'),
+    (lambda: warren.train(DATASET, task="link"), 'task="link" .*give mode="sampled"')])
+def test_errors_name_options_as_a_call_has_them(call, text):
+    with pytest.raises(ValueError, match=text):
+        call()
+
+
+def test_memory_errors_say_pythons_cure():
+    with pytest.raises(MemoryError) as raised:
+        warren.read("kron:20", symmetrize=True, host_memory=2**20)
+    assert 'warren.read("kron:20", symmetrize=True).save("OUT.wgr")' in str(raised.value) and "convert" not in str(raised.value)
+
+
+@pytest.mark.parametrize("option", [{"one_based": True}, {"compact": True}, {"ids": "words"}, {"headings": False}])
+def test_options_of_edge_lists_are_refused_elsewhere(option, tmp_path):
+    (name,) = option
+    matrix = tmp_path / "a.mtx"
+    matrix.write_text("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")
+    lists = tmp_path / "a.el"
+    lists.write_text("1 2\n2 1\n")
+    for wrong in ("grid:3x3", matrix):
+        with pytest.raises(ValueError, match=rf"^{name}: it is for edge lists \(.el, .wel, .txt, .tsv, .csv\), and {wrong} is none: leave it out$"):
+            warren.read(wrong, **option)
+    with pytest.raises(ValueError, match=f"^{name}: it is for edge lists"):
+        warren.read_dataset("community:600,6", features=2, classes=2, **option)
+    assert warren.read(lists, **option).num_edges == 2
+    assert warren.read(lists, format="el", **option).num_edges == 2

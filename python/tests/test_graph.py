@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graphs that are read, generated or converted, and what they are asked."""
 import gzip
+import re
 import time
 
 import networkx as nx
@@ -8,7 +9,7 @@ import numpy as np
 import pandas
 import pytest
 import scipy.sparse
-from conftest import ranks
+from conftest import ranks, run
 from hypothesis import given, strategies as st
 from scipy.sparse import coo_array, csr_array
 
@@ -364,9 +365,27 @@ def test_pandas_columns_of_pyarrow():
 def test_a_generated_graph_that_does_not_fit_is_refused_before_it_is_drawn(name):
     for read in (lambda: warren.read(name, host_memory=2**30), lambda: warren.read(name, host_memory=2**30, weights="uniform:1:9")):
         begin = time.monotonic()
-        with pytest.raises(MemoryError, match=f"not enough memory on the host: .* bytes asked .* bytes free .*; draw a smaller one, raise host_memory, or .*'warren convert {name} OUT.wgr'"):
+        with pytest.raises(MemoryError, match=f"not enough memory on the host: .* bytes asked .* bytes free .*; draw a smaller one, raise host_memory, or .*warren.read\\(.{name}.\\).save\\(.OUT.wgr.\\)"):
             read()
         assert time.monotonic() - begin < 5
         with pytest.raises(MemoryError, match="; (?!.*host_memory)"):
             warren.read("kron:31,1000")
     assert warren.read("kron:10", host_memory=2**33).num_vertices == 1024
+
+
+def test_what_a_header_announces_is_refused_where_there_is_less_memory(tmp_path):
+    """Before the entries are read, which are none here. In a process of its own, as the limit is one of all its graphs."""
+    for name, text in (("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n100000 100000 300000\n" + "no entry\n" * 300000), ("a.graph", "100000 300000\n" + "no line of a vertex\n" * 200000)):
+        path = tmp_path / name
+        path.write_text(text)
+        status, out, err = run(f"""
+            import warren
+            try:
+                warren.read({str(path)!r}, edges="memory", host_memory=2**20)
+            except MemoryError as error:
+                print(error)
+        """)
+        assert status == 0, err
+        assert re.search(f"bytes free .*; {path} announces 100000 vertices and 300000 entries in line ., which take at least that: use a host with more memory, or let it take more .host_memory.", out), out
+        with pytest.raises(ValueError, match=f"{path}:"):
+            warren.read(path)

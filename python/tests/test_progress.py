@@ -11,6 +11,9 @@ from conftest import ranks
 import warren
 
 GRAPH = warren.read("kron:9", symmetrize=True, weights="uniform:1:9")
+DATASET = warren.read_dataset("community:600,6", features=4, classes=2)
+UNLABELLED = warren.read_dataset("community:600,6", features=4)
+MODEL = warren.train(DATASET, epochs=2, hidden=4).model
 CALLS = [
     ("iterations", lambda tell, **where: GRAPH.pagerank(tolerance=0, max_iterations=30, progress=tell, **where)),
     ("sources", lambda tell, **where: GRAPH.betweenness(20, progress=tell, **where)),
@@ -18,6 +21,9 @@ CALLS = [
     ("sources", lambda tell, **where: GRAPH.sssp([0, 1, 2], progress=tell, **where)),
     ("batches", lambda tell, **where: GRAPH.sample_batches(range(100), fanouts=[3], batch_size=9, progress=tell, **where)),
     ("walks", lambda tell, **where: GRAPH.random_walks(range(100), length=5, progress=tell, **where)),
+    ("passes", lambda tell, **where: warren.predict(DATASET, MODEL, progress=tell, **where)),
+    ("passes", lambda tell, **where: warren.predict(DATASET, MODEL, embeddings=True, progress=tell, **where)),
+    ("passes", lambda tell, **where: warren.predict(UNLABELLED, MODEL, progress=tell, **where)),
 ]
 
 
@@ -34,6 +40,13 @@ def test_it_is_told_to_the_end(unit, call, devices):
     assert {progress["unit"] for progress in told} == {unit} and threads == {threading.get_ident()}
     assert told[-1]["done"] == told[-1]["total"] > 0
     assert [progress["done"] for progress in told] == sorted(progress["done"] for progress in told)
+
+
+def test_the_passes_of_a_prediction():
+    for (dataset, options), passes in zip(((DATASET, {}), (DATASET, {"embeddings": True}), (UNLABELLED, {}), (UNLABELLED, {"embeddings": True})), (3, 4, 2, 3)):
+        told = []
+        warren.predict(dataset, MODEL, progress=told.append, allow_changes=True, **options)
+        assert told[-1] == {"unit": "passes", "done": passes, "total": passes}
 
 
 @pytest.mark.parametrize("unit, call", CALLS)
@@ -101,7 +114,7 @@ def test_a_bar(unit, call, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", types.SimpleNamespace(tqdm=Bar))
     call(True)
     (bar,) = bars
-    assert bar.n == bar.total > 0 and bar.is_closed and bar.unit in ("iteration", "source", "batch", "walk")
+    assert bar.n == bar.total > 0 and bar.is_closed and bar.unit in ("iteration", "source", "batch", "walk", "pass")
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     call(True)  # Without tqdm there is none.
     call(False)
@@ -119,6 +132,7 @@ def test_a_bar(unit, call, monkeypatch):
     lambda: GRAPH.betweenness(2, progress=3),
     lambda: GRAPH.sample_batches([0], progress=[]),
     lambda: GRAPH.random_walks([0], progress=1),
+    lambda: warren.predict(DATASET, MODEL, progress="bar"),
 ])
 def test_what_tells_nothing_is_refused(call):
     with pytest.raises(ValueError, match="^progress: got "):

@@ -371,7 +371,7 @@ def test_a_gpu_that_is_not_there():
             print(error)
     """)
     assert status == 0, err
-    assert out.startswith("a GPU was asked for, but ") and out.endswith("device cpu\n") and "--device" not in out
+    assert out.startswith("a GPU was asked for, but ") and out.endswith('device="cpu"\n') and "--device" not in out
 
 
 @pytest.mark.parametrize("progress", ["lambda epoch: None", "lambda epoch: time.sleep(0.01)", "lambda epoch: warren.from_edges([0], [1]).bfs(0, session=other)"])

@@ -45,7 +45,7 @@ class Telling:
             self._progress({"unit": unit, "done": done, "total": total})
             return
         if self._bar is None:
-            self._bar = new_bar(total, "batch" if unit == "batches" else unit.removesuffix("s"))
+            self._bar = new_bar(total, unit.removesuffix("es") if unit in ("batches", "passes") else unit.removesuffix("s"))
         if self._bar is not None:
             self._bar.update(done - self._bar.n)
 

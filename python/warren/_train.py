@@ -18,7 +18,7 @@ from ._build import _place
 from ._dataset import Dataset, of_core, read_dataset
 from ._fixed import Fixed
 from ._pickling import NotPickled
-from ._progress import AskedProgress, Progress, check_progress, new_bar
+from ._progress import AskedProgress, Progress, Telling, check_progress, new_bar
 from ._pyg_layers import from_pyg, to_pyg
 from ._results import Result
 from ._session import Session, choice, run_of
@@ -308,12 +308,14 @@ def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: s
 
 
 def predict(dataset: Dataset | str | os.PathLike[str], model: Model | str | os.PathLike[str], embeddings: bool = False, normalize: str | None = None,
-            allow_changes: bool = False, device: str = "auto", devices: int | str = "auto", session: Session | None = None, *, allow_tf32: bool = True) -> PredictResult:
+            allow_changes: bool = False, device: str = "auto", devices: int | str = "auto", session: Session | None = None, *, allow_tf32: bool = True,
+            progress: AskedProgress = None) -> PredictResult:
     """What a model says of every vertex, exactly, by a pass over the whole graph.
 
     dataset: a warren.Dataset; or a name as warren.read_dataset takes it, which is read as the model's dataset was. model: a warren.Model, or the folder of
     one. embeddings: also what the last layer reads. normalize: as for training where it is None; another one needs allow_changes.
     allow_tf32: of dense products on GPUs, as for training; False: full float32, by which a GPU's scores are those of the CPU to 1e-5 or so.
+    progress: as of warren.sample_batches(), the unit being "passes" over the graph: two, the second of which is timed, one more of a dataset with labels, and one for embeddings.
     Repeats bit for bit on one device with the same numbers of ranks and threads.
     Raises ValueError for a dataset that does not fit the model (features, classes, how it was read), and for an option that is none; FileNotFoundError; MemoryError.
     """
@@ -321,13 +323,15 @@ def predict(dataset: Dataset | str | os.PathLike[str], model: Model | str | os.P
     how = "" if normalize is None else str(normalize)
     choice("normalize", normalize, {None: 0, **NAMES["normalize"]})
     run = run_of("auto", "auto", device, devices, session)
+    check_progress(progress)
     if isinstance(dataset, Dataset):
         data = dataset
     else:
         _check_dataset(dataset)
         place = _place(dataset)
         data = of_core(_core.read_dataset(place, _core.dataset_options(asked._core, place)))
-    found = _core.predict(data._core, asked._core, flag("embeddings", embeddings), how, flag("allow_changes", allow_changes), flag("allow_tf32", allow_tf32), run)
+    with Telling(progress):
+        found = _core.predict(data._core, asked._core, flag("embeddings", embeddings), how, flag("allow_changes", allow_changes), flag("allow_tf32", allow_tf32), run)
     _warn(found[6])
     return PredictResult(data, asked, found)
 

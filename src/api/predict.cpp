@@ -9,6 +9,7 @@
 #include "warren/api/report_training.hpp"
 #include "warren/api/training.hpp"
 #include "warren/core/error.hpp"
+#include "warren/core/progress.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/graph/generate.hpp"
 
@@ -65,23 +66,34 @@ void predict_on(team::Team& team, const PredictionJob& job, const learn::MemoryP
   const auto is_trained_on = trainer.load_model(job.model, job.name);
   std::optional<learn::Scores> scores;
   std::vector<float> mine;
+  const auto done = [&] {
+    if (team.rank() == 0) advance_progress(1);
+  };
   const auto pass = [&] {
     if (job.has_labels) {
       scores = trainer.evaluate();
     } else {
       mine = trainer.predict();
     }
+    done();
   };
+  if (team.rank() == 0)
+    expect_progress("passes", 2 + (job.has_labels ? 1 : 0) + (job.wants_embeddings ? 1 : 0));
   pass();
   team.barrier();
   const double begin = now_seconds();
   pass();
   const double seconds = now_seconds() - begin;
-  if (job.has_labels) mine = trainer.predict();
+  if (job.has_labels) {
+    mine = trainer.predict();
+    done();
+  }
   std::vector<float> rows = gathered(team, job.data, mine, job.options.model.classes);
   std::vector<float> embeddings;
-  if (job.wants_embeddings)
+  if (job.wants_embeddings) {
     embeddings = gathered(team, job.data, trainer.embed(), job.options.model.hidden);
+    done();
+  }
   if (!team.reports()) return;
   outcome.is_trained_on = is_trained_on;
   outcome.scores = scores;

@@ -144,9 +144,29 @@ Graph read_place(const GraphPlace& place, const std::string& name, const ReadOpt
 
 }  // namespace api
 
+namespace {
+
+void refuse_list_options(const api::GraphPlace& place, const std::string& name,
+                         const ReadOptions& options) {
+  if (place.is_edge_list(options.format)) return;
+  const std::pair<const char*, bool> of_lists[] = {
+      {"--one-based", options.one_based},
+      {"--compact", options.compact},
+      {"--ids", options.are_words},
+      {"--headings", options.has_headings.has_value()}};
+  for (const auto& [option, is_given] : of_lists)
+    require(!is_given, fmt::format("{}: it is for edge lists (.el, .wel, .txt, .tsv, .csv), and {} "
+                                   "is none: leave it out",
+                                   option, name));
+}
+
+}  // namespace
+
 Graph read(const std::string& name, const ReadOptions& options) {
   return api::told_in_library_words([&] {
-    return api::read_place(api::find_graph(name, options.format, options.seed), name, options);
+    const api::GraphPlace place = api::find_graph(name, options.format, options.seed);
+    refuse_list_options(place, name, options);
+    return api::read_place(place, name, options);
   });
 }
 

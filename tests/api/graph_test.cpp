@@ -149,6 +149,24 @@ TEST(ApiGraph, FilesAndGeneratorsAreReadByName) {
   EXPECT_THROW((void)graph.save(folder.file("h.el"), {.compress = true}), UsageError);
 }
 
+TEST(ApiGraph, OptionsOfEdgeListsAreRefusedForOthers) {
+  const TemporaryFolder folder;
+  const std::string matrix = folder.file("g.mtx"), list = folder.file("g.el");
+  std::ofstream(matrix) << "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n";
+  std::ofstream(list) << "1 2\n2 1\n";
+  const std::pair<const char*, ReadOptions> options[] = {{"one_based", {.one_based = true}},
+                                                         {"compact", {.compact = true}},
+                                                         {"ids", {.are_words = true}},
+                                                         {"headings", {.has_headings = false}}};
+  for (const auto& [name, given] : options) {
+    for (const std::string& wrong : {matrix, std::string("grid:2x2")})
+      EXPECT_EQ(message_of([&, &given = given] { (void)read(wrong, given); }),
+                name + (": it is for edge lists (.el, .wel, .txt, .tsv, .csv), and " + wrong) +
+                    " is none: leave it out");
+    EXPECT_EQ(read(list, given).edges(), 2u) << name;
+  }
+}
+
 TEST(ApiGraph, WordsAreNames) {
   const TemporaryFolder folder;
   const std::string path = folder.file("g.el");

@@ -45,6 +45,51 @@ class TextVariants : public testing::Test {
 
 const std::string kBanner = "%%MatrixMarket matrix coordinate ";
 
+TEST_F(TextVariants, WhatAHeaderAnnouncesIsRefusedWhereTheHostHasLess) {
+  const exec::Device host = exec::Device::cpu(1);
+  std::string entries, lines;
+  for (int v = 1; v < 1000; ++v) {
+    entries += std::to_string(v + 1) + " " + std::to_string(v) + " 3\n";
+    lines += (v == 1 ? "" : std::to_string(v - 1) + " 3 ") + std::to_string(v + 1) + " 3\n";
+  }
+  lines += "999 3\n";
+  struct Case {
+    std::string name, text;
+    std::uint64_t edges;
+  };
+  // Of a symmetric matrix entries may be self-loops.
+  const Case cases[] = {{"g.mtx", kBanner + "integer general\n1000 1000 999\n" + entries, 999},
+                        {"g.mtx", kBanner + "integer symmetric\n1000 1000 999\n" + entries, 999},
+                        {"g.graph", "1000 999 1\n" + lines, 1998},
+                        {"g.mtx.gz", kBanner + "integer general\n1000 1000 999\n" + entries, 999}};
+  for (const auto& [name, text, edges] : cases) {
+    for (const bool with_weights : {false, true}) {
+      const std::uint64_t bytes = 1001 * 8 + edges * (with_weights ? 8 : 4);
+      ReadOptions options;
+      options.read_weights = with_weights;
+      exec::set_memory_limit(host, bytes - 1);
+      EXPECT_THAT([&] { (void)read(name, text, options); },
+                  testing::ThrowsMessage<MemoryError>(testing::AllOf(
+                      testing::HasSubstr(std::to_string(bytes) + " bytes asked"),
+                      testing::HasSubstr("announces 1000 vertices and 999 entries in line "),
+                      testing::HasSubstr("take at least that: use a host with more memory"))))
+          << name;
+      exec::set_memory_limit(host, 0);
+      EXPECT_EQ(read(name, text, options).vertices, 1000u);
+    }
+  }
+  // Before the first line of an entry is looked at; a file that is too short is told as such.
+  exec::set_memory_limit(host, 4096);
+  EXPECT_THROW((void)read("g.mtx", kBanner + "pattern general\n1000 1000 3\nx\ny y y y y\n"),
+               MemoryError);
+  EXPECT_THROW(
+      (void)read("g.mtx.gz", kBanner + "pattern symmetric\n2 2 1152921504606846976\n1 1\n"),
+      MemoryError);
+  EXPECT_THAT([&] { (void)read("g.graph", "2 18446744073709551615\n2\n1\n"); },
+              testing::ThrowsMessage<InputError>(testing::HasSubstr("the file is too short")));
+  exec::set_memory_limit(host, 0);
+}
+
 TEST_F(TextVariants, RealValuesPastInt32InEitherOrder) {
   const Weights expected{{{0, 1}, 3e9}, {{1, 0}, 1.5}};
   for (const char* lines : {"1 2 3000000000\n2 1 1.5\n", "2 1 1.5\n1 2 3000000000\n"}) {

@@ -10,7 +10,7 @@ namespace warren {
 
 /// `done` of `total` units: "batches" of sample_batches(), "walks" of random_walks(), "sources" of
 /// betweenness() and the searches from each of several vertices, "iterations" of pagerank(), of
-/// which max_iterations are the most there can be.
+/// which max_iterations are the most there can be, "passes" over the graph of predict().
 struct Progress {
   std::string_view unit;
   std::uint64_t done = 0;

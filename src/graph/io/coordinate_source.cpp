@@ -13,6 +13,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
+#include "warren/exec/memory.hpp"
 
 #include "graph/io/decimal_scale.hpp"
 
@@ -381,6 +382,25 @@ void check_announced(const files::TextFile& file, std::uint64_t line, std::uint6
   if (vertices > largest)
     file.fail(line, fmt::format("the header announces {} vertices; there can be {} at most",
                                 vertices, largest));
+}
+
+void check_memory(const files::TextFile& file, std::uint64_t line, const AnnouncedSize& size,
+                  const BuildOptions& options) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 56;  // Compressed text may announce any.
+  const std::uint64_t entries = std::min(size.entries, kMost);
+  const std::uint64_t loops = size.may_be_loops ? std::min(size.vertices, entries) : 0;
+  std::uint64_t edges = entries;
+  if (size.are_mirrored) edges += entries - loops;
+  if (options.drop_self_loops) edges -= loops;
+  const std::uint64_t bytes = (size.vertices + 1) * sizeof(EdgeOffset) +
+                              edges * sizeof(Vertex) * (size.has_weights ? 2 : 1);
+  const std::uint64_t free = exec::free_memory(exec::Device::cpu(1));
+  if (free == 0 || bytes <= free) return;
+  throw MemoryError("the host", bytes, free,
+                    fmt::format("{} announces {} vertices and {} entries in line {}, which take at "
+                                "least that: use a host with more memory, or let it take more "
+                                "(--host-memory)",
+                                file.path(), size.vertices, size.entries, line));
 }
 
 void check_entries_fit(const files::TextFile& file, std::uint64_t line, std::uint64_t entries,

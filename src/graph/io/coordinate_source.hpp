@@ -113,4 +113,17 @@ void check_announced(const files::TextFile& file, std::uint64_t line, std::uint6
 void check_entries_fit(const files::TextFile& file, std::uint64_t line, std::uint64_t entries,
                        std::uint64_t line_bytes);
 
+/// What a header announces, whose entries are taken to differ from each other, as the formats have
+/// it. An entry may lead to itself where `may_be_loops`.
+struct AnnouncedSize {
+  std::uint64_t vertices = 0;
+  std::uint64_t entries = 0;
+  bool are_mirrored = false;  ///< An entry that is no self-loop is two edges.
+  bool may_be_loops = true;
+  bool has_weights = false;
+};
+/// Throws MemoryError where the host has less than the graph takes at least.
+void check_memory(const files::TextFile& file, std::uint64_t line, const AnnouncedSize& size,
+                  const BuildOptions& options);
+
 }  // namespace warren::graph::io

@@ -180,6 +180,12 @@ Graph read_matrix_market(const ReadRequest& request) {
   BuildOptions build_options = request.options.build;
   build_options.symmetrize =
       build_options.symmetrize || (header.symmetric && !format.mirror_negated);
+  check_memory(file, header.line,
+               {.vertices = header.vertices,
+                .entries = header.entries,
+                .are_mirrored = header.symmetric,
+                .has_weights = format.column == WeightColumn::int32},
+               build_options);
   std::uint64_t entries = 0;
   Graph graph = build_coordinates(file, format, nullptr, build_options, request.pool, entries);
   if (entries != header.entries) {

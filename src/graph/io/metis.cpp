@@ -257,6 +257,20 @@ Graph read_metis(const ReadRequest& request) {
             "the header announces {} vertices, for which the file is too short; was it cut off?",
             header.vertices));
   }
+  constexpr std::uint64_t kEdgeBytes = 4;  // A digit and a blank on the lines of both its ends.
+  if (header.edges > file.text_bytes() / kEdgeBytes + 1) {
+    file.fail(header.line,
+              fmt::format(
+                  "the header announces {} edges, for which the file is too short; was it cut off?",
+                  header.edges));
+  }
+  check_memory(file, header.line,
+               {.vertices = header.vertices,
+                .entries = header.edges,
+                .are_mirrored = true,
+                .may_be_loops = false,
+                .has_weights = header.edge_weights && request.options.read_weights},
+               request.options.build);
   if (header.edge_weights) note_weights(request);
   MetisSource source(file, header, request.options, request.pool);
   BuildOptions build_options = request.options.build;
