@@ -27,6 +27,20 @@ LONG_CALLS = {
     # A draw by weights looks at all neighbours.
     "sample_batches": "warren.from_edges([0] * 10**5, range(1, 10**5 + 1), [1.0] * 10**5).sample_batches([0] * 400000, fanouts=[1], batch_size=16, weighted=True)"}
 
+# What comes before, and a call that is one step of a second or more on one core.
+RANDOM = "graph = warren.from_edges(*np.random.default_rng(1).integers(0, 2**{}, (2, 2**22), dtype=np.uint32), symmetrize=True)"
+ONE_STEP = {
+    "spmm": (f"{RANDOM.format(12)}; B = np.ones((2**12, 2048), np.float32)", "graph.spmm(B, device='cpu')"),
+    "sddmm": (f"{RANDOM.format(12)}; B = np.ones((2**12, 2048), np.float32)", "graph.sddmm(B, B, device='cpu')"),
+    "gather": ("table = np.ones((2**20, 64), np.float32); ids = np.random.default_rng(1).integers(0, 2**20, 2**22)", "warren.gather(table, ids, device='cpu')"),
+    "lookup": ("table = np.ones((2**12, 512), np.float32); ids = np.random.default_rng(1).integers(0, 2**12, (2**12, 2**13))",
+               "warren.lookup(table, ids, device='cpu')"),
+    "from_edges": ("", "warren.from_edges([0], [1], num_vertices=2**27)"),
+    "save": (RANDOM.format(20), "graph.save('graph.el.gz')"),
+    "reorder": (RANDOM.format(20), "graph.reorder('rabbit')"),
+    "partition": (RANDOM.format(20), "graph.partition(4, 'rabbit')"),
+    "train": ("data = warren.read_dataset('community:20000,20', features=256, classes=8)", "warren.train(data, model='gat', hidden=512, heads=8, epochs=1, device='cpu')")}
+
 
 def test_with_makes_it_the_session_of_calls_inside():
     with warren.Session(**ranks(2), threads=2) as outer:
@@ -174,7 +188,7 @@ def test_ctrl_c_ends_a_call_within_a_second(call, devices):
 
 
 def seconds_to_interrupt(call, devices):
-    process = start(f"""
+    return seconds_from_signal(f"""
         import warren
         warren.from_edges([0], [1]).bfs(0)
         try:
@@ -183,14 +197,40 @@ def seconds_to_interrupt(call, devices):
         except KeyboardInterrupt:
             print("interrupted", flush=True)
         print(warren.from_edges([0], [1]).bfs(0).reached)
-    """)
+    """, sleep=0.7, used=0.05)
+
+
+@pytest.mark.parametrize("step", ONE_STEP)
+def test_ctrl_c_ends_one_long_step_on_the_cpu(step, tmp_path):
+    before, call = ONE_STEP[step]
+    script = f"""
+        import os
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
+        os.chdir({str(tmp_path)!r})
+        import numpy as np, warren
+        warren.from_edges([0], [1]).bfs(0, device="cpu")
+        {before}
+        try:
+            print("ready", flush=True)
+            {call}
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        print(warren.from_edges([0], [1]).bfs(0, device="cpu").reached)
+    """
+    assert any(seconds_from_signal(script, sleep=0.1, used=0.1) < 1 for _ in range(4))
+    assert list(tmp_path.iterdir()) == [], "nothing half written stays"
+
+
+def seconds_from_signal(script, sleep, used):
+    """From the signal, which comes after `sleep` seconds and `used` ones of the CPU's time."""
+    process = start(script)
     watch = threading.Timer(HANG_SECONDS, process.kill)
     watch.start()
     try:
         assert process.stdout.readline() == "ready\n"
         ready = cpu_seconds(process)
-        time.sleep(0.7)
-        while process.poll() is None and cpu_seconds(process) < ready + 0.05:
+        time.sleep(sleep)
+        while process.poll() is None and cpu_seconds(process) < ready + used:
             time.sleep(0.01)
         assert process.poll() is None, process.communicate()
         begin = time.monotonic()

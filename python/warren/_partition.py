@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A graph cut into parts, and a graph's vertices in another order. Both work on the host's threads of the session, and are not interrupted."""
+"""A graph cut into parts, and a graph's vertices in another order. Both work on the host's threads of the session, and end at Ctrl-C, but for METIS, which goes on until it is done."""
 from __future__ import annotations
 
 from collections.abc import Hashable

@@ -287,7 +287,7 @@ def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: s
     allow_changes lets them differ. overwrite: replaces the folder's model.
     progress: called after each epoch with its dict of `history`; what it raises ends the training. It must not make calls of the same session. True: a bar
     by tqdm, where that is installed.
-    Parameters are float32. Repeats bit for bit on one device with the same numbers of ranks and threads. Ctrl-C ends it at the next step.
+    Parameters are float32. Repeats bit for bit on one device with the same numbers of ranks and threads. Ctrl-C ends it within a second.
     Raises ValueError (argument: got, expected) for options that are none or do not go together, a dataset without labels, a training that diverges, and a
     checkpoint that does not fit or cannot be written; FileNotFoundError; MemoryError, before it takes any, with what would need less.
     """

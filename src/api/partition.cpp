@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "warren/api/checks.hpp"
+#include "warren/core/interrupt_point.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/graph/partition_metis.hpp"
 #include "warren/graph/reorder.hpp"
@@ -51,11 +52,15 @@ PartitionResult told(const graph::Partition& partition, std::uint64_t vertices) 
   result.part.resize(vertices);
   for (int p = 0; p < partition.parts(); ++p) {
     const auto at = static_cast<std::size_t>(p);
-    for (std::uint64_t id = partition.cuts[at]; id < partition.cuts[at + 1]; ++id) {
-      const Vertex v = partition.to_old(static_cast<Vertex>(id));
-      result.part[v] = p;
-      result.new_id[v] = static_cast<Vertex>(id);
-    }
+    constexpr std::uint64_t kPieceVertices = std::uint64_t{1} << 17;
+    in_pieces(partition.cuts[at], partition.cuts[at + 1], kPieceVertices,
+              [&](std::uint64_t begin, std::uint64_t end) {
+                for (std::uint64_t id = begin; id < end; ++id) {
+                  const Vertex v = partition.to_old(static_cast<Vertex>(id));
+                  result.part[v] = p;
+                  result.new_id[v] = static_cast<Vertex>(id);
+                }
+              });
   }
   return result;
 }

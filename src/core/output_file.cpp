@@ -19,12 +19,13 @@
 #include <unistd.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/interrupt_point.hpp"
 #include "warren/core/stop.hpp"
 
 namespace warren {
 namespace {
 
-constexpr std::uint64_t kMostAtOnce = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMostAtOnce = std::uint64_t{1} << 25;
 constexpr mode_t kPermissions = 0777;
 
 /// There from the start, without memory of its own, and never destroyed: a signal may come at any
@@ -156,6 +157,7 @@ void OutputFile::write(const void* data, std::uint64_t bytes) {
   const char* p = static_cast<const char*>(data);
   while (bytes != 0) {
     check_stop();
+    interrupt_point();
     const ssize_t written = ::write(descriptor_, p, std::min(bytes, kMostAtOnce));
     if (written < 0) {
       if (errno == EINTR) continue;
@@ -197,7 +199,18 @@ void OutputFile::reserve(std::uint64_t bytes) {
 }
 
 void OutputFile::bring_to_disk() {
-  if (!temporary_.empty() && fsync(descriptor_) != 0) refuse("bring it to the disk");
+  if (temporary_.empty()) return;
+  // A part at a time, as nothing ends fsync(). Some file systems cannot: they do all of it below.
+  bool can_do_parts = true;
+  in_pieces(0, bytes_, kMostAtOnce, [&](std::uint64_t begin, std::uint64_t end) {
+    if (!can_do_parts) return;
+    constexpr unsigned kWritten =
+        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+    can_do_parts = sync_file_range(descriptor_, static_cast<off64_t>(begin),
+                                   static_cast<off64_t>(end - begin), kWritten) == 0;
+    if (!can_do_parts && (errno == EIO || errno == ENOSPC)) refuse("bring it to the disk");
+  });
+  if (fsync(descriptor_) != 0) refuse("bring it to the disk");
 }
 
 // Called with the list's lock.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "warren/core/error.hpp"
+#include "warren/core/interrupt_point.hpp"
 #include "warren/exec/launch.hpp"
 
 #include "exec/cuda/algorithms.hpp"
@@ -24,25 +25,48 @@ struct Pairs {
 };
 
 constexpr int kDigitBits = 11;
+// Elements of a loop, after which the call may be ended.
+constexpr std::uint64_t kPieceElements = std::uint64_t{1} << 20;
 
 /// One pass of a sort by digits, the least significant first.
 void sort_digit(const std::uint32_t* keys, const std::uint32_t* values, const Pairs& to,
                 std::uint64_t count, int shift, std::uint32_t mask) {
   std::array<std::uint64_t, std::size_t{1} << kDigitBits> place{};
-  for (std::uint64_t i = 0; i < count; ++i) ++place[(keys[i] >> shift) & mask];
+  in_pieces(0, count, kPieceElements, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) ++place[(keys[i] >> shift) & mask];
+  });
   std::uint64_t before = 0;
   for (std::uint64_t& entry : place) before += std::exchange(entry, before);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t at = place[(keys[i] >> shift) & mask]++;
-    to.keys[at] = keys[i];
-    to.values[at] = values[i];
+  in_pieces(0, count, kPieceElements, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const std::uint64_t at = place[(keys[i] >> shift) & mask]++;
+      to.keys[at] = keys[i];
+      to.values[at] = values[i];
+    }
+  });
+}
+
+/// By their bits of `mask`: pieces side by side, then merged two by two. In `keys` or `spare`.
+std::uint64_t* sort_masked(ThreadPool& pool, std::uint64_t* keys, std::uint64_t* spare,
+                           std::uint64_t count, std::uint64_t mask) {
+  const auto is_less = [mask](std::uint64_t a, std::uint64_t b) { return (a & mask) < (b & mask); };
+  pool.parallel_for(0, count, kPieceElements, [&](std::uint64_t begin, std::uint64_t end) {
+    std::sort(keys + begin, keys + end, is_less);
+  });
+  for (std::uint64_t sorted = kPieceElements; sorted < count; sorted *= 2) {
+    pool.parallel_for(0, count, 2 * sorted, [&](std::uint64_t begin, std::uint64_t end) {
+      const std::uint64_t middle = std::min(begin + sorted, end);
+      std::merge(keys + begin, keys + middle, keys + middle, keys + end, spare + begin, is_less);
+    });
+    std::swap(keys, spare);
   }
+  return keys;
 }
 
 }  // namespace
 
-std::uint64_t* sort_keys(const Stream& stream, std::uint64_t* keys,
-                         [[maybe_unused]] std::uint64_t* spare, std::uint64_t count, int bits) {
+std::uint64_t* sort_keys(const Stream& stream, std::uint64_t* keys, std::uint64_t* spare,
+                         std::uint64_t count, int bits) {
   if (count == 0) return keys;
 #if WARREN_HAS_CUDA
   if (stream.device().is_cuda()) return cuda::sort_keys(stream, keys, spare, count, bits);
@@ -50,9 +74,7 @@ std::uint64_t* sort_keys(const Stream& stream, std::uint64_t* keys,
   if (is_dry()) return keys;
   const std::uint64_t mask = bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
   stream.synchronize();
-  std::sort(keys, keys + count,
-            [mask](std::uint64_t a, std::uint64_t b) { return (a & mask) < (b & mask); });
-  return keys;
+  return sort_masked(stream.device().pool(), keys, spare, count, mask);
 }
 
 std::uint64_t sort_pairs_scratch([[maybe_unused]] const Stream& stream, std::uint64_t count,
@@ -108,7 +130,9 @@ void exclusive_sum(const Stream& stream, const std::uint32_t* values, std::uint6
   if (is_dry()) return;
   stream.synchronize();
   sums[0] = 0;
-  for (std::uint64_t i = 0; i < count; ++i) sums[i + 1] = sums[i] + values[i];
+  in_pieces(0, count, kPieceElements, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) sums[i + 1] = sums[i] + values[i];
+  });
 }
 
 void clear_words(const Stream& stream, std::span<const WordRange> ranges) {
@@ -121,7 +145,10 @@ void clear_words(const Stream& stream, std::span<const WordRange> ranges) {
   if (is_dry()) return;
   stream.synchronize();
   for (const WordRange& range : ranges) {
-    if (range.count > 0) std::memset(range.first, 0, range.count * sizeof(std::uint64_t));
+    auto* const words = static_cast<std::uint64_t*>(range.first);
+    in_pieces(0, range.count, kPieceElements, [&](std::uint64_t begin, std::uint64_t end) {
+      std::memset(words + begin, 0, (end - begin) * sizeof(std::uint64_t));
+    });
   }
 }
 

@@ -13,6 +13,7 @@
 #include <cblas.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/interrupt_point.hpp"
 #include "warren/exec/dry_run.hpp"
 #include "warren/exec/half.hpp"
 #include "warren/exec/memory.hpp"
@@ -30,6 +31,9 @@ namespace {
 constexpr std::uint64_t kMostSize = std::numeric_limits<int>::max();
 // Below, a part is not worth a thread.
 constexpr std::uint64_t kSmallPart = std::uint64_t{1} << 15;
+// Products of a part after which the call may be ended: hundredths of a second.
+constexpr std::uint64_t kLeastPiece = 256;  // Rows or terms: OpenBLAS packs operands for each.
+constexpr std::uint64_t kMostProducts = std::uint64_t{1} << 29;
 
 /// Keeps OpenBLAS from starting threads as the program is loaded. Runs before its own constructor,
 /// which this file brings in.
@@ -53,15 +57,22 @@ void sgemm(const DenseShape& s, std::uint64_t rows, std::uint64_t terms, float a
               static_cast<int>(s.n));
 }
 
+/// f(begin, end) for [begin, end) cut so that a piece has kMostProducts, at `products` each.
+template <class F>
+void in_pieces_of(std::uint64_t begin, std::uint64_t end, std::uint64_t products, F&& f) {
+  in_pieces(begin, end, std::max(kLeastPiece, kMostProducts / products), f);
+}
+
 /// Each thread has its rows of C.
 void by_rows(ThreadPool& pool, const DenseShape& s, float alpha, const float* a, const float* b,
              float beta, float* c, std::uint64_t parts) {
   pool.parallel_for(0, parts, 1, [&](std::uint64_t p, std::uint64_t) {
     const std::uint64_t begin = s.m * p / parts;
     const std::uint64_t end = s.m * (p + 1) / parts;
-    if (begin == end) return;
-    sgemm(s, end - begin, s.k, alpha, a + (s.transpose_a ? begin : begin * s.k), b, beta,
-          c + begin * s.n);
+    in_pieces_of(begin, end, s.n * s.k, [&](std::uint64_t first, std::uint64_t last) {
+      sgemm(s, last - first, s.k, alpha, a + (s.transpose_a ? first : first * s.k), b, beta,
+            c + first * s.n);
+    });
   });
 }
 
@@ -73,9 +84,12 @@ void by_terms(ThreadPool& pool, const DenseShape& s, float alpha, const float* a
   pool.parallel_for(0, parts, 1, [&](std::uint64_t p, std::uint64_t) {
     const std::uint64_t begin = s.k * p / parts;
     const std::uint64_t end = s.k * (p + 1) / parts;
-    sgemm(s, s.m, end - begin, alpha, a + (s.transpose_a ? begin * s.m : begin),
-          b + (s.transpose_b ? begin : begin * s.n), p == 0 ? beta : 0.0f,
-          p == 0 ? c : partial.data() + (p - 1) * size);
+    in_pieces_of(begin, end, size, [&](std::uint64_t first, std::uint64_t last) {
+      const float kept = first != begin ? 1.0f : p == 0 ? beta : 0.0f;
+      sgemm(s, s.m, last - first, alpha, a + (s.transpose_a ? first * s.m : first),
+            b + (s.transpose_b ? first : first * s.n), kept,
+            p == 0 ? c : partial.data() + (p - 1) * size);
+    });
   });
   for (std::uint64_t p = 1; p < parts; ++p) {
     const float* from = partial.data() + (p - 1) * size;
@@ -120,6 +134,7 @@ void narrow_by_rows(ThreadPool& pool, const DenseShape& s, float alpha, const T*
     std::vector<float> wide(kBlock * s.k);
     std::vector<float> sums(kBlock * s.n);
     for (std::uint64_t r = s.m * p / parts; r < end; r += kBlock) {
+      interrupt_point();
       const std::uint64_t rows = std::min(kBlock, end - r);
       widen(a + r * s.k, rows * s.k, wide.data());
       sgemm(s, rows, s.k, alpha, wide.data(), b, 0.0f, sums.data());
@@ -139,6 +154,7 @@ void narrow_by_terms(ThreadPool& pool, const DenseShape& s, float alpha, const T
     std::vector<float> wide_a(kBlock * s.m);
     std::vector<float> wide_b(kBlock * s.n);
     for (std::uint64_t t = s.k * p / parts; t < end; t += kBlock) {
+      interrupt_point();
       const std::uint64_t terms = std::min(kBlock, end - t);
       widen(a + t * s.m, terms * s.m, wide_a.data());
       widen(b + t * s.n, terms * s.n, wide_b.data());

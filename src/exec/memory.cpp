@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/interrupt_point.hpp"
 #include "warren/core/page.hpp"
 #include "warren/exec/captured_work.hpp"
 #include "warren/exec/dry_run.hpp"
@@ -186,6 +187,9 @@ void free_pinned(void* pointer, std::uint64_t bytes) noexcept {
 }
 #endif
 
+/// Of large blocks, after which the call may be ended.
+constexpr std::uint64_t kPieceBytes = std::uint64_t{32} << 20;
+
 void free_host(void* pointer, std::uint64_t bytes) noexcept {
   if (bytes < kMapThreshold) {
     std::free(pointer);
@@ -284,7 +288,10 @@ void copy([[maybe_unused]] const Stream& stream, void* target, const void* sourc
   if (stream.device().is_cuda())
     return cuda::copy(stream.device().index(), stream.native(), target, source, bytes);
 #endif
-  std::memcpy(target, source, bytes);
+  in_pieces(0, bytes, kPieceBytes, [&](std::uint64_t begin, std::uint64_t end) {
+    std::memcpy(static_cast<char*>(target) + begin, static_cast<const char*>(source) + begin,
+                end - begin);
+  });
 }
 
 void fill_bytes([[maybe_unused]] const Stream& stream, void* target, int value,
@@ -294,7 +301,9 @@ void fill_bytes([[maybe_unused]] const Stream& stream, void* target, int value,
   if (stream.device().is_cuda())
     return cuda::fill_bytes(stream.device().index(), stream.native(), target, value, bytes);
 #endif
-  std::memset(target, value, bytes);
+  in_pieces(0, bytes, kPieceBytes, [&](std::uint64_t begin, std::uint64_t end) {
+    std::memset(static_cast<char*>(target) + begin, value, end - begin);
+  });
 }
 
 void set_memory_resource(DeviceKind kind, std::shared_ptr<MemoryResource> resource) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/interrupt_point.hpp"
 #include "warren/core/printable.hpp"
 #include "warren/files/decompressor.hpp"
 
@@ -129,6 +130,7 @@ void TextFile::stream(const std::function<bool(const TextBlock&)>& body) const {
   std::uint64_t held = 0, lines = 0;
   bool is_first = true;
   for (bool more = true; more;) {
+    interrupt_point();
     if (held == buffer.size() - MappedFile::kPadding) {
       if (held > longest_line_) refuse_length(lines + 1);
       buffer.resize(2 * held + MappedFile::kPadding);

@@ -174,7 +174,9 @@ ReadingTotals start_rows_unknown(EdgeSource& source, Graph& graph, const BuildOp
   const std::uint64_t counted = std::min(n, totals.vertices);
   exclusive_scan(counters->data(), graph.offsets.data() + 1, counted, pool,
                  [&](std::uint64_t begin, std::uint64_t end) { counters->release(begin, end); });
-  std::fill(graph.offsets.begin() + counted + 1, graph.offsets.end(), totals.entries);
+  pool.parallel_for(counted + 1, n + 1, kScanBlock, [&](std::uint64_t begin, std::uint64_t end) {
+    std::fill(graph.offsets.begin() + begin, graph.offsets.begin() + end, totals.entries);
+  });
   return totals;
 }
 
@@ -213,7 +215,9 @@ class Filling {
   template <class T>
   static void resize(memory::HostArray<T>& array, std::uint64_t size, std::uint64_t kept) {
     memory::HostArray<T> larger(size);
-    std::copy_n(array.data(), kept, larger.data());
+    in_pieces(0, kept, kScanBlock, [&](std::uint64_t begin, std::uint64_t end) {
+      std::copy(array.data() + begin, array.data() + end, larger.data() + begin);
+    });
     array = std::move(larger);
   }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "warren/core/error.hpp"
+#include "warren/core/interrupt_point.hpp"
 
 namespace warren::graph::detail {
 namespace {
@@ -183,6 +184,7 @@ std::uint64_t finish_rows(std::uint64_t rows, std::uint64_t vertices, EdgeOffset
   pool.run([&](int) {
     RowSorter<Weight> sorter(vertices);
     for (;;) {
+      interrupt_point();  // Before a piece is taken: who has one finishes it, others wait for it.
       const std::size_t p = next.fetch_add(1, std::memory_order_relaxed);
       if (p + 1 >= pieces.size()) return;
       if (duplicates == Duplicates::kept) {

@@ -6,18 +6,19 @@
 #include <atomic>
 #include <bit>
 #include <mutex>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/interrupt_point.hpp"
 #include "warren/graph/draw.hpp"
 #include "warren/graph/partition_metis.hpp"
 #include "warren/graph/reorder.hpp"
 #include "warren/graph/vertex_cover.hpp"
 
 #include "graph/edge_shares.hpp"
+#include "graph/falling_degree.hpp"
 
 namespace warren::graph {
 namespace {
@@ -25,6 +26,7 @@ namespace {
 using detail::share;
 
 constexpr std::uint64_t kPartitionGrain = std::uint64_t{1} << 13;
+constexpr std::uint64_t kDrawnAtOnce = std::uint64_t{1} << 17;
 constexpr std::size_t kBits = 32;  // Of a word of a set of ranks.
 
 void check_parts(int parts) {
@@ -103,13 +105,17 @@ Partition partition_random(const Graph& graph, int parts, std::uint64_t seed) {
   // Fisher and Yates' shuffle, from the front, so that each place is written once before it is
   // drawn from.
   detail::DrawStream stream(detail::mix(seed));
-  for (std::uint64_t i = 0; i < n; ++i) {
-    const std::uint64_t j = below(stream.bits(), i + 1);
-    partition.old_id[i] = partition.old_id[j];
-    partition.old_id[j] = static_cast<Vertex>(i);
-  }
-  for (std::uint64_t i = 0; i < n; ++i)
-    partition.new_id[partition.old_id[i]] = static_cast<Vertex>(i);
+  in_pieces(0, n, kDrawnAtOnce, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const std::uint64_t j = below(stream.bits(), i + 1);
+      partition.old_id[i] = partition.old_id[j];
+      partition.old_id[j] = static_cast<Vertex>(i);
+    }
+  });
+  in_pieces(0, n, kDrawnAtOnce, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i)
+      partition.new_id[partition.old_id[i]] = static_cast<Vertex>(i);
+  });
   for (int p = 0; p <= parts; ++p) partition.cuts.push_back(share(n, p, parts));
   return partition;
 }
@@ -125,19 +131,18 @@ std::vector<std::uint64_t> dealt_cuts(std::uint64_t vertices, int parts) {
 Partition partition_degree(const Graph& graph, int parts) {
   check_parts(parts);
   const std::uint64_t n = graph.vertices;
-  std::vector<Vertex> order(n);
-  std::iota(order.begin(), order.end(), Vertex{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Vertex a, Vertex b) { return graph.degree(a) > graph.degree(b); });
+  const std::vector<Vertex> order = detail::by_falling_degree(graph);
   Partition partition;
   partition.new_id = memory::HostArray<Vertex>(n);
   partition.old_id = memory::HostArray<Vertex>(n);
   partition.cuts = dealt_cuts(n, parts);
-  for (std::uint64_t k = 0; k < n; ++k) {
-    const Vertex id = dealt_id(k, partition.cuts, parts);
-    partition.old_id[id] = order[k];
-    partition.new_id[order[k]] = id;
-  }
+  in_pieces(0, n, kDrawnAtOnce, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t k = begin; k < end; ++k) {
+      const Vertex id = dealt_id(k, partition.cuts, parts);
+      partition.old_id[id] = order[k];
+      partition.new_id[order[k]] = id;
+    }
+  });
   return partition;
 }
 
@@ -196,7 +201,9 @@ std::vector<SparseBlock> blocks_of(const Graph& graph, const Partition& partitio
   const auto& cuts = partition.cuts;
   std::vector<SparseBlock> blocks(cuts.size() - 1);
   std::vector<std::size_t> named;  // By the row at hand.
+  SeldomInterruptPoint point;
   for (std::uint64_t id = cuts[p]; id < cuts[p + 1]; ++id) {
+    point();
     for (const Vertex u : graph.neighbours(partition.to_old(static_cast<Vertex>(id)))) {
       const std::size_t q = owner[u];
       if (q == p) continue;

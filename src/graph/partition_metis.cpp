@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/interrupt_point.hpp"
 #include "warren/core/shared_library.hpp"
 #include "warren/graph/transform.hpp"
 
@@ -64,7 +65,9 @@ MetisGraph to_metis(const Graph& graph, const Graph& undirected) {
   result.offsets.push_back(0);
   result.targets.reserve(undirected.edges());
   result.weights.reserve(graph.vertices);
+  SeldomInterruptPoint point;
   for (Vertex v = 0; v < graph.vertices; ++v) {
+    point();
     Vertex last = v;
     for (const Vertex u : undirected.neighbours(v)) {
       if (u != v && u != last) result.targets.push_back(static_cast<idx_t>(u));

@@ -6,16 +6,20 @@
 #include <atomic>
 #include <bit>
 #include <memory>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/interrupt_point.hpp"
 #include "warren/exec/worker.hpp"
 #include "warren/graph/transform.hpp"
 
+#include "graph/falling_degree.hpp"
+
 namespace warren::graph {
 namespace {
+
+constexpr std::uint64_t kPieceVertices = std::uint64_t{1} << 17;
 
 /// Edges of a community: to another one, by its root at the time, with their number.
 struct Bundle {
@@ -104,12 +108,18 @@ class Rabbit {
       : graph_(graph),
         pool_(pool),
         communities_(graph.vertices),
-        child_(graph.vertices, kNoVertex),
-        absorbed_(graph.vertices, kNoVertex),
-        sibling_(graph.vertices, kNoVertex),
-        bundles_(graph.vertices, List{}) {
-    for (Vertex v = 0; v < graph.vertices; ++v)
-      communities_[v] = {v, static_cast<float>(graph.degree(v))};
+        child_(graph.vertices),
+        absorbed_(graph.vertices),
+        sibling_(graph.vertices),
+        bundles_(graph.vertices) {
+    pool.parallel_for(0, graph.vertices, kPieceVertices,
+                      [&](std::uint64_t begin, std::uint64_t end) {
+                        for (auto v = static_cast<Vertex>(begin); v < end; ++v) {
+                          communities_[v] = {v, static_cast<float>(graph.degree(v))};
+                          child_[v] = absorbed_[v] = sibling_[v] = kNoVertex;
+                          bundles_[v] = {};
+                        }
+                      });
     total_ = static_cast<double>(std::max<EdgeOffset>(graph.edges(), 1));
     for (int t = 0; t < pool.size(); ++t) threads_.push_back(std::make_unique<PerThread>());
   }
@@ -133,10 +143,12 @@ class Rabbit {
         for (;;) {
           const std::size_t first = next.fetch_add(kGrain, std::memory_order_relaxed);
           if (first >= end) return;
+          interrupt_point();
           for (std::size_t i = first; i < std::min(first + kGrain, end); ++i)
             target[i - begin] = look(by_degree[i], *threads_[static_cast<std::size_t>(thread)]);
         }
       });
+      interrupt_point();
       for (std::size_t i = begin; i < end; ++i) join(by_degree[i], target[i - begin]);
     }
   }
@@ -152,7 +164,10 @@ class Rabbit {
       return communities_[a].strength < communities_[b].strength;
     });
     is_remaining_ = true;
-    for (const Vertex v : roots) join(v, look(v, *threads_.front()));
+    for (const Vertex v : roots) {
+      interrupt_point();
+      join(v, look(v, *threads_.front()));
+    }
   }
 
   static constexpr std::size_t kGrain = 32;
@@ -177,12 +192,13 @@ class Rabbit {
   [[nodiscard]] std::vector<Vertex> ascending() const {
     // Counting sort by degree: ties by id.
     std::uint64_t most = 0;
-    for (Vertex v = 0; v < graph_.vertices; ++v) most = std::max(most, graph_.degree(v));
+    SeldomInterruptPoint point;
+    for (Vertex v = 0; v < graph_.vertices; ++v, point()) most = std::max(most, graph_.degree(v));
     std::vector<std::uint64_t> place(most + 2, 0);
-    for (Vertex v = 0; v < graph_.vertices; ++v) ++place[graph_.degree(v) + 1];
+    for (Vertex v = 0; v < graph_.vertices; ++v, point()) ++place[graph_.degree(v) + 1];
     for (std::size_t d = 1; d < place.size(); ++d) place[d] += place[d - 1];
     std::vector<Vertex> order(graph_.vertices);
-    for (Vertex v = 0; v < graph_.vertices; ++v) order[place[graph_.degree(v)]++] = v;
+    for (Vertex v = 0; v < graph_.vertices; ++v, point()) order[place[graph_.degree(v)]++] = v;
     return order;
   }
 
@@ -286,10 +302,12 @@ class Rabbit {
     memory::HostArray<Vertex> new_id(graph_.vertices);
     Vertex next = 0;
     std::vector<Vertex> open;
+    SeldomInterruptPoint point;
     for (Vertex v = 0; v < graph_.vertices; ++v) {
       if (communities_[v].parent != v) continue;
       open.push_back(v);
       while (!open.empty()) {
+        point();
         const Vertex x = open.back();
         open.pop_back();
         new_id[x] = next++;
@@ -323,11 +341,7 @@ memory::HostArray<Vertex> rabbit_order(const Graph& graph, exec::ThreadPool& poo
 }
 
 memory::HostArray<Vertex> degree_order(const Graph& graph) {
-  std::vector<Vertex> order(graph.vertices);
-  std::iota(order.begin(), order.end(), Vertex{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Vertex a, Vertex b) { return graph.degree(a) > graph.degree(b); });
-  return inverse(order);
+  return inverse(detail::by_falling_degree(graph));
 }
 
 memory::HostArray<Vertex> random_order(const Graph& graph, std::uint64_t seed) {
@@ -346,8 +360,9 @@ memory::HostArray<Vertex> make_order(const Graph& graph, const std::string& name
 
 memory::HostArray<Vertex> inverse(std::span<const Vertex> permutation) {
   memory::HostArray<Vertex> result(permutation.size());
-  for (std::size_t i = 0; i < permutation.size(); ++i)
-    result[permutation[i]] = static_cast<Vertex>(i);
+  in_pieces(0, permutation.size(), kPieceVertices, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) result[permutation[i]] = static_cast<Vertex>(i);
+  });
   return result;
 }
 
@@ -356,8 +371,10 @@ Partition partition_rabbit(const Graph& graph, int parts, exec::ThreadPool& pool
   partition.new_id = rabbit_order(graph, pool);
   partition.old_id = inverse(std::as_const(partition.new_id).span());
   std::vector<EdgeOffset> offsets(graph.vertices + std::size_t{1}, 0);
-  for (Vertex id = 0; id < graph.vertices; ++id)
-    offsets[id + std::size_t{1}] = offsets[id] + graph.degree(partition.old_id[id]);
+  in_pieces(0, graph.vertices, kPieceVertices, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t id = begin; id < end; ++id)
+      offsets[id + 1] = offsets[id] + graph.degree(partition.old_id[id]);
+  });
   partition.cuts = edge_balanced_cuts(offsets, parts);
   return partition;
 }
@@ -367,7 +384,9 @@ Partition after_order(const memory::HostArray<Vertex>& order, const Partition& p
   Partition result;
   result.cuts = partition.cuts;
   result.new_id = memory::HostArray<Vertex>(order.size());
-  for (std::uint64_t v = 0; v < order.size(); ++v) result.new_id[v] = partition.to_new(order[v]);
+  in_pieces(0, order.size(), kPieceVertices, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t v = begin; v < end; ++v) result.new_id[v] = partition.to_new(order[v]);
+  });
   result.old_id = inverse(std::as_const(result.new_id).span());
   return result;
 }

@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "warren/core/interrupt_point.hpp"
+
 namespace warren::graph {
 namespace {
 
@@ -34,12 +36,14 @@ class Matching {
     cover.column_chosen.assign(block_.column_count, 0);
     std::vector<std::uint8_t> reached(block_.rows(), 0);
     std::vector<Vertex> open;
+    SeldomInterruptPoint point;
     for (Vertex r = 0; r < block_.rows(); ++r) {
       if (of_row_[r] != kFree) continue;
       reached[r] = 1;
       open.push_back(r);
     }
     while (!open.empty()) {
+      point();
       const Vertex r = open.back();
       open.pop_back();
       for (EdgeOffset e = block_.offsets[r]; e < block_.offsets[r + std::size_t{1}]; ++e) {
@@ -65,6 +69,7 @@ class Matching {
  private:
   void greedy() {
     for (Vertex r = 0; r < block_.rows(); ++r) {
+      point_();
       for (EdgeOffset e = block_.offsets[r]; e < block_.offsets[r + std::size_t{1}]; ++e) {
         const Vertex c = block_.columns[e];
         if (of_column_[c] != kFree) continue;
@@ -84,6 +89,7 @@ class Matching {
       if (of_row_[r] == kFree) queue.push_back(r);
     }
     for (std::size_t i = 0; i < queue.size(); ++i) {
+      point_();
       const Vertex r = queue[i];
       for (EdgeOffset e = block_.offsets[r]; e < block_.offsets[r + std::size_t{1}]; ++e) {
         const Vertex other = of_column_[block_.columns[e]];
@@ -103,6 +109,7 @@ class Matching {
   bool augment(Vertex start) {
     path_.assign(1, start);
     while (!path_.empty()) {
+      point_();
       const Vertex r = path_.back();
       if (next_[r] == block_.offsets[r + std::size_t{1}]) {
         level_[r] = kFar;
@@ -134,6 +141,7 @@ class Matching {
   std::vector<std::uint32_t> level_;
   std::vector<EdgeOffset> next_;
   std::vector<Vertex> path_;
+  SeldomInterruptPoint point_;
 };
 
 }  // namespace

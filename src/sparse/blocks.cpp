@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "warren/sparse/blocks.hpp"
 
+#include "warren/core/interrupt_point.hpp"
+
 namespace warren::sparse {
 
 HostBlock own_block(const Rows& rows, exec::ThreadPool& pool, bool with_from) {
@@ -17,7 +19,9 @@ CoverBlock cover_block(const Rows& rows, int q) {
   CoverBlock result;
   graph::SparseBlock& block = result.block;
   block.column_count = static_cast<Vertex>(rows.cuts[i + 1] - rows.cuts[i]);
+  SeldomInterruptPoint point;
   for (std::uint64_t r = 0; r < rows.count; ++r) {
+    point();
     for (EdgeOffset e = rows.begin(r); e < rows.end(r); ++e) {
       const Vertex column = rows.columns[e];
       if (column >= rows.cuts[i] && column < rows.cuts[i + 1])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "warren/sparse/halo_split.hpp"
 
+#include "warren/core/interrupt_point.hpp"
 #include "warren/sparse/blocks.hpp"
 
 namespace warren::sparse {
@@ -33,7 +34,9 @@ HaloSplit::HaloSplit(const exec::Stream& stream, const DistributedMatrix& matrix
                                              std::vector<EdgeOffset>(rows + 1)};
   std::vector<Vertex> part_columns[2];
   std::vector<float> part_values[2];
+  SeldomInterruptPoint point;
   for (std::uint64_t r = 0; r < rows; ++r) {
+    point();
     for (EdgeOffset e = offsets[r]; e < offsets[r + 1]; ++e) {
       const bool is_halo = columns[e] >= own;
       part_columns[is_halo].push_back(columns[e]);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/interrupt_point.hpp"
 #include "warren/graph/transform.hpp"
 
 #include "sparse/degree_scale.hpp"
@@ -142,10 +143,15 @@ const Matrix& Matrix::transposed(const exec::Stream& stream) const {
   made->offsets = memory::HostArray<EdgeOffset>(n + 1, 0);
   made->column_ids = memory::HostArray<Vertex>(mine.column_ids.size());
   made->value_ids = memory::HostArray<EdgeOffset>(mine.column_ids.size());
-  for (const Vertex column : mine.column_ids) ++made->offsets[std::uint64_t{column} + 1];
+  SeldomInterruptPoint point;
+  for (const Vertex column : mine.column_ids) {
+    point();
+    ++made->offsets[std::uint64_t{column} + 1];
+  }
   for (std::uint64_t v = 0; v < n; ++v) made->offsets[v + 1] += made->offsets[v];
   std::vector<EdgeOffset> next(made->offsets.begin(), made->offsets.begin() + n);
   for (std::uint64_t v = 0; v < n; ++v) {
+    point();
     for (EdgeOffset e = mine.offsets[v]; e < mine.offsets[v + 1]; ++e) {
       const EdgeOffset place = next[mine.column_ids[e]]++;
       made->column_ids[place] = static_cast<Vertex>(v);

@@ -4,6 +4,8 @@
 // B's rows are and go as partial sums. The latter enter the last product as further rows of B.
 #include <algorithm>
 
+#include "warren/core/interrupt_point.hpp"
+
 #include "sparse/product.hpp"
 
 namespace warren::sparse {
@@ -138,7 +140,9 @@ class CoverProduct final : public ProductBase<T> {
     }
     buffer_rows_ = place;
     HostBlock block;
+    SeldomInterruptPoint point;
     for (std::uint64_t r = 0; r < rows.count; ++r) {
+      point();
       for (EdgeOffset e = rows.begin(r); e < rows.end(r); ++e) {
         const Vertex column = rows.columns[e];
         if (place_[column] == kNoVertex) continue;

@@ -6,6 +6,8 @@
 // multiplied row by row: cutting them would read them again for each piece.
 #include <algorithm>
 
+#include "warren/core/interrupt_point.hpp"
+
 #include "sparse/once_kernels.hpp"
 #include "sparse/product.hpp"
 #include "sparse/row_table.hpp"
@@ -152,7 +154,9 @@ class OnceProduct final : public ProductBase<float> {
   /// Calls f(e, local row, place in the halo) for the entries of remote columns.
   template <class F>
   void each_remote(const Rows& rows, const Exchange& exchange, F&& f) const {
+    SeldomInterruptPoint point;
     for (std::uint64_t r = 0; r < rows.count; ++r) {
+      point();
       for (EdgeOffset e = rows.begin(r); e < rows.end(r); ++e) {
         if (!is_own(rows.columns[e])) f(e, r, exchange.place(rows.columns[e]));
       }

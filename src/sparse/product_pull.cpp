@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "warren/core/error.hpp"
+#include "warren/core/interrupt_point.hpp"
 
 #include "sparse/product.hpp"
 #include "sparse/row_table.hpp"
@@ -75,7 +76,9 @@ SplitRows split_rows(const Rows& rows, exec::ThreadPool& pool, const Distributed
   std::size_t next_remote = 0;
   std::uint64_t packed = 0;  // Entries and rows of the local task at the end, while it may grow.
   bool may_grow = false;
+  SeldomInterruptPoint point;
   for (std::uint64_t r = 0; r < rows.count; ++r) {
+    point();
     const EdgeOffset begin = block.offsets[r];
     const EdgeOffset end = block.offsets[r + 1];
     const auto row = static_cast<Vertex>(r);

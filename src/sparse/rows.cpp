@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/interrupt_point.hpp"
 #include "warren/sparse/blocks.hpp"
 
 #include "sparse/degree_scale.hpp"
@@ -51,7 +52,9 @@ void read_weights(const exec::Stream& stream, const graph::Shard& shard, Rows& r
   if (shard.weight_type != graph::WeightType::int32) return;
   const auto weights = in_host_memory(stream, shard.out.weights_int, first, m);
   rows.values = memory::HostArray<float>(m);
+  SeldomInterruptPoint point;
   for (EdgeOffset e = 0; e < m; ++e) {
+    point();
     const std::int32_t weight = weights[e];
     require(weight <= 1 << 24 && weight >= -(1 << 24),
             "a product is computed in float32, which does not hold all of the graph's integer "
@@ -64,7 +67,9 @@ void normalize(team::Team& team, const Normalization& normalization, Rows& rows)
   if (normalization.self_loops) rows.self.assign(rows.count, 1.0f);
   if (normalization.kind == Kind::none) return;
   rows.row_scale.resize(rows.count);
+  SeldomInterruptPoint point;
   for (std::uint64_t r = 0; r < rows.count; ++r) {
+    point();
     double degree = normalization.self_loops ? 1.0 : 0.0;
     for (EdgeOffset e = rows.begin(r); e < rows.end(r); ++e)
       degree += static_cast<double>(rows.value(e));

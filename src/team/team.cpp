@@ -10,6 +10,7 @@
 #include <cxxabi.h>
 #include <fmt/format.h>
 
+#include "warren/core/interrupt_point.hpp"
 #include "warren/core/start_thread.hpp"
 #include "warren/team/processes.hpp"
 
@@ -216,6 +217,13 @@ void check_same_kind(Transport& transport, const TeamOptions& options) {
   }
 }
 
+/// Where the host's work asks (interrupt_point()), the end of the team ends this rank.
+void work_until_ended(Team& team, const std::function<void(Team&)>& work) {
+  const std::function<void()> check = [&team] { team.check(); };
+  const InterruptPoints points(*team.abort_flag(), check);
+  work(team);
+}
+
 /// This process's rank of a team of processes.
 std::unique_ptr<Team> process_team(Processes& processes, const TeamOptions& options) {
   std::unique_ptr<Transport> transport = processes.transport();
@@ -257,7 +265,7 @@ void run_process(Processes& processes, const TeamOptions& options,
   }
   try {
     team->check();
-    work(*team);
+    work_until_ended(*team, work);
   } catch (const std::exception& error) {
     team->abort(error.what());
     throw;
@@ -298,7 +306,7 @@ void run_team(const TeamOptions& options, const std::function<void(Team&)>& work
       Team team(std::make_unique<ThreadTransport>(hub, rank, options.ranks, device, reach), device,
                 waits, kernels_on_device(options, rank), options.slice_nanoseconds);
       try {
-        work(team);
+        work_until_ended(team, work);
       } catch (...) {
         fail(
             rank);  // Before the team's own parts are taken down: they must know that it has ended.

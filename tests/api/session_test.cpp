@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "warren/exec/launch.hpp"
+
 #include "api/graph_state.hpp"
 #include "api/standing_team.hpp"
 #include "api/teams.hpp"
@@ -140,6 +142,44 @@ TEST(Session, AnInterruptEndsACallSoon) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
   set_interrupt_check({});
   EXPECT_EQ(bfs(read("grid:5x5"), {.devices = 2, .session = session}).reached, 25u);
+}
+
+struct Sleeps {
+  void operator()(const exec::Serial&, std::uint64_t) const {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+};
+
+TEST(Session, AnInterruptEndsAKernelOfTheCpuInItsMiddle) {
+  const Session session({.device = DeviceKind::cpu});
+  const auto one_long_kernel = [](team::Team& self, RankStore&) {
+    constexpr std::uint64_t kTasks = 10'000'000;
+    const exec::Stream stream(self.device());
+    exec::launch<exec::Cpu, exec::Thread>(stream, kTasks, Sleeps{}, {.grain = 10});
+  };
+  for (const int devices : {1, 2}) {
+    std::atomic<int> asked{0};
+    const Interrupting interrupting([&] { return ++asked == 2; });
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_THROW(session.teams()->run({DeviceKind::cpu, devices}, 1, one_long_kernel), Interrupted);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+    EXPECT_EQ(bfs(read("grid:5x5"), {.devices = devices, .session = session}).reached, 25u);
+  }
+}
+
+TEST(Session, AnInterruptEndsWorkOfTheHostInItsMiddle) {
+  const Session session({.device = DeviceKind::cpu, .threads = 3});
+  int asked = 0;
+  const Interrupting interrupting([&] { return ++asked == 2; });
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THROW(session.teams()->on_host([](exec::ThreadPool& pool) {
+    pool.parallel_for(0, 10'000'000, 10, [](std::uint64_t first, std::uint64_t last) {
+      for (std::uint64_t i = first; i < last; ++i) Sleeps{}(exec::Serial(), i);
+    });
+  }),
+               Interrupted);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  EXPECT_EQ(read("grid:5x5", {.session = session}).vertices(), 25u);
 }
 
 TEST(Session, AnInterruptEndsTheReadingOfAGraph) {

@@ -79,6 +79,24 @@ TEST(Team, TakesItsMemoryWhereItIsTold) {
   EXPECT_EQ(resource->given, before) << "another team has nothing to do with it";
 }
 
+TEST(Team, ItsEndEndsTheLoopsOfAllRanks) {
+  constexpr std::uint64_t kEndless = ~std::uint64_t{0};  // Pieces.
+  std::atomic<int> ended{0};
+  const auto work = [&](Team& team) {
+    try {
+      team.device().pool().parallel_for(0, kEndless, 1, [&](std::uint64_t piece, std::uint64_t) {
+        if (team.rank() == 0 && piece == 100) team.abort("enough");
+      });
+    } catch (const TeamError&) {
+      ++ended;
+      throw;
+    }
+  };
+  EXPECT_THAT([&] { run_team(cpu_team(3, 6), work); },
+              ThrowsMessage<TeamError>(HasSubstr("enough")));
+  EXPECT_EQ(ended, 3);
+}
+
 class HostCollectives : public ::testing::TestWithParam<int> {};
 
 TEST_P(HostCollectives, BarrierHoldsEverybody) {

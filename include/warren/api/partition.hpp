@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A graph cut into parts, and a graph's vertices in another order: a call each. Both work on the
-// host's threads of the session, whatever device it has, and are not interrupted.
+// host's threads of the session, whatever device it has. An interrupt ends both, but METIS only
+// when it is done: it is another library, which cannot be stopped.
 #pragma once
 
 #include <cstdint>

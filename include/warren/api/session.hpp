@@ -84,9 +84,10 @@ class Interrupted : public Error {
 void set_memory_resource(std::shared_ptr<exec::MemoryResource> resource,
                          DeviceKind kind = DeviceKind::cuda);
 
-/// Every call that waits for a team or reads a graph asks `check` about twenty times a second, in
-/// the thread that called; where it says true, the call throws Interrupted; the team ends at its
-/// next step. An empty function: nothing is asked. For all sessions of the process.
+/// Every call that waits for a team or works on the host asks `check` about twenty times a second,
+/// in the thread that called. Where it says true, the call throws Interrupted; a team ends at its
+/// next step, on the CPU at the next piece of a loop. An empty function: nothing is asked. For all
+/// sessions of the process.
 void set_interrupt_check(std::function<bool()> check);
 
 }  // namespace warren

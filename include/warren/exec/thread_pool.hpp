@@ -12,6 +12,10 @@
 #include <thread>
 #include <vector>
 
+namespace warren {
+class InterruptPoints;
+}  // namespace warren
+
 namespace warren::exec {
 
 /// Threads that the machine offers to this process (its CPU affinity mask), at least one.
@@ -70,18 +74,22 @@ class ThreadPool {
   [[nodiscard]] int size() const noexcept { return threads_; }
 
   /// Runs work(thread) for thread = 0 .. size() - 1, concurrently, and returns when all have
-  /// returned. The first exception is thrown again here. One call at a time.
+  /// returned. The first exception is thrown again here. One call at a time. What ends a call of
+  /// the calling thread (a session's interrupt, the end of a team) ends `work` where it asks for
+  /// that (interrupt_point()), in every thread.
   void run(const std::function<void(int)>& work);
 
   /// Runs body(begin, end) over pieces of [first, last) of at most `grain` elements, handed out
-  /// dynamically.
+  /// dynamically. Throws before the next piece what ends the call, as run() says.
   template <class Body>
   void parallel_for(std::uint64_t first, std::uint64_t last, std::uint64_t grain, Body&& body) {
     if (first >= last) return;
     if (grain == 0) grain = 1;
     if (threads_ == 1 || last - first <= grain) {
-      for (std::uint64_t begin = first; begin < last; begin += grain)
+      for (std::uint64_t begin = first; begin < last; begin += grain) {
+        before_piece();
         body(begin, begin + grain < last ? begin + grain : last);
+      }
       return;
     }
     std::atomic<std::uint64_t> next{first};
@@ -89,6 +97,7 @@ class ThreadPool {
       for (;;) {
         const std::uint64_t begin = next.fetch_add(grain, std::memory_order_relaxed);
         if (begin >= last) return;
+        before_piece();
         body(begin, begin + grain < last ? begin + grain : last);
       }
     });
@@ -96,12 +105,14 @@ class ThreadPool {
 
  private:
   void serve(int thread);
+  static void before_piece();  ///< interrupt_point().
 
   const int threads_;
   std::vector<std::thread> workers_;
   std::mutex mutex_;
   std::condition_variable start_, finish_;
   const std::function<void(int)>* work_ = nullptr;
+  InterruptPoints* points_ = nullptr;  ///< Of who called.
   std::uint64_t round_ = 0;
   int running_ = 0;
   bool stopping_ = false;

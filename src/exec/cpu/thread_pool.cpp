@@ -2,12 +2,14 @@
 // The thread pool: workers sleep on a condition variable between calls.
 #include "warren/exec/thread_pool.hpp"
 
+#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
 #include <sched.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/interrupt_point.hpp"
 #include "warren/core/start_thread.hpp"
 
 namespace warren::exec {
@@ -70,6 +72,7 @@ void ThreadPool::run(const std::function<void(int)>& work) {
   {
     const std::scoped_lock lock(mutex_);
     work_ = &work;
+    points_ = InterruptPoints::current();
     running_ = threads_ - 1;
     error_ = nullptr;
     ++round_;
@@ -81,28 +84,45 @@ void ThreadPool::run(const std::function<void(int)>& work) {
   } catch (...) {
     mine = std::current_exception();
   }
+  // This thread may be done before the others, and is the one that knows whether they go on.
+  constexpr std::chrono::milliseconds kPeriod{50};
   std::unique_lock lock(mutex_);
-  finish_.wait(lock, [this] { return running_ == 0; });
+  while (!finish_.wait_for(lock, kPeriod, [this] { return running_ == 0; })) {
+    if (mine) continue;
+    lock.unlock();
+    try {
+      interrupt_point();
+    } catch (...) {
+      mine = std::current_exception();
+    }
+    lock.lock();
+  }
   work_ = nullptr;
+  points_ = nullptr;
   const std::exception_ptr first = mine ? mine : error_;
   error_ = nullptr;
   lock.unlock();
   if (first) std::rethrow_exception(first);
 }
 
+void ThreadPool::before_piece() { interrupt_point(); }
+
 void ThreadPool::serve(int thread) {
   std::uint64_t seen = 0;
   for (;;) {
     const std::function<void(int)>* work = nullptr;
+    InterruptPoints* points = nullptr;
     {
       std::unique_lock lock(mutex_);
       start_.wait(lock, [&] { return stopping_ || round_ != seen; });
       if (stopping_) return;
       seen = round_;
       work = work_;
+      points = points_;
     }
     std::exception_ptr error;
     try {
+      const HelpsInterrupted helps(points);
       (*work)(thread);
     } catch (...) {
       error = std::current_exception();

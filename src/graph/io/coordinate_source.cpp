@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "warren/core/error.hpp"
+#include "warren/core/interrupt_point.hpp"
 #include "warren/core/log.hpp"
 #include "warren/exec/memory.hpp"
 
@@ -31,7 +32,10 @@ class NullSink final : public EdgeSink {
 // Meets what is wrong with a source, the first first.
 void read_whole(EdgeSource& source) {
   NullSink sink;
-  for (std::uint64_t piece = 0; piece < source.pieces(); ++piece) source.read(piece, sink);
+  for (std::uint64_t piece = 0; piece < source.pieces(); ++piece) {
+    interrupt_point();
+    source.read(piece, sink);
+  }
 }
 
 // The blocks of a piece as lines that the scanner reads.
@@ -266,8 +270,10 @@ void gather_ids(const files::TextFile& file, const CoordinateFormat& format, exe
     pool.run([&](int) {
       std::vector<std::uint64_t> large;
       for (std::uint64_t piece = next.fetch_add(1); piece < file.pieces();
-           piece = next.fetch_add(1))
+           piece = next.fetch_add(1)) {
+        interrupt_point();
         gather(piece, large);
+      }
       ids.add_large(large);
     });
   } catch (const InputError&) {

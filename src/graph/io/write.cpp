@@ -77,7 +77,10 @@ memory::HostArray<std::int32_t> integer_weights(const WriteRequest& request) {
   if (graph.weight_type == WeightType::none) {
     log_warning(request.path +
                 ": the graph has no weights, and the format needs them: all are written as 1");
-    std::fill(weights.begin(), weights.end(), 1);
+    request.pool.parallel_for(0, graph.edges(), kTextGrain,
+                              [&](std::uint64_t begin, std::uint64_t end) {
+                                std::fill(weights.begin() + begin, weights.begin() + end, 1);
+                              });
     return weights;
   }
   request.pool.parallel_for(0, graph.edges(), kTextGrain,

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/interrupt_point.hpp"
 #include "warren/core/log.hpp"
 
 #include "graph/io/csr.hpp"
@@ -213,7 +214,9 @@ void write_metis(const WriteRequest& request, OutputFile& file) {
   const bool weighted = graph.weight_type != WeightType::none;
   memory::HostArray<std::int32_t> weights;
   if (weighted) weights = integer_weights(request);
+  SeldomInterruptPoint point;
   for (std::uint64_t u = 0; u < graph.vertices; ++u) {
+    point();
     const auto row = graph.neighbours(static_cast<Vertex>(u));
     if (std::binary_search(row.begin(), row.end(), static_cast<Vertex>(u))) {
       throw InputError(

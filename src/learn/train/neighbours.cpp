@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/interrupt_point.hpp"
 #include "warren/learn/elementwise.hpp"
 #include "warren/sparse/blocks.hpp"
 
@@ -34,8 +35,11 @@ void take_weights(const graph::Graph& graph, const GraphPair& graphs, sparse::Ro
     return;
   }
   rows.values = memory::HostArray<float>(count);
-  for (EdgeOffset e = 0; e < count; ++e)
+  SeldomInterruptPoint point;
+  for (EdgeOffset e = 0; e < count; ++e) {
+    point();
     rows.values[e] = static_cast<float>(graph.weights_int[first + e]);
+  }
 }
 
 /// The part of the graph that a rank owns, as a window.
@@ -89,7 +93,9 @@ std::shared_ptr<const graph::Graph> looped(const graph::Graph& graph,
   result->symmetry = graph.symmetry;
   result->offsets = memory::HostArray<EdgeOffset>(n + 1);
   result->offsets[0] = 0;
+  SeldomInterruptPoint point;
   for (Vertex v = 0; v < n; ++v) {
+    point();
     const auto [first, last] = loops_of(v);
     const auto loops = static_cast<std::uint64_t>(last - first);
     result->offsets[v + 1ull] = result->offsets[v] + graph.degree(v) - loops + 1;
