@@ -2,6 +2,7 @@
 // The library's exceptions as Python's, with the same texts, in which options are Python's.
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <typeinfo>
 
@@ -100,6 +101,8 @@ void translate(const std::exception_ptr& thrown, void* /*unused*/) {
     set_error(classes->team.ptr(), error);
   } catch (const Error& error) {
     set_error(classes->error.ptr(), error);
+  } catch (const std::length_error&) {  // A list of more elements than addresses there are.
+    set_no_memory("a list that the call works with");
   } catch (const std::bad_alloc&) {
     set_no_memory("a list that the call works with");
   } catch (const std::bad_cast&) {

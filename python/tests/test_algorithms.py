@@ -205,7 +205,7 @@ def test_components_by_forms(session, graph, devices):
 
 def test_components_of_a_form_that_cannot_run():
     directed = warren.from_edges([0, 1], [1, 2])
-    with pytest.raises(ValueError, match="form search.*both ways"):
+    with pytest.raises(ValueError, match="form=.search..*both ways"):
         directed.connected_components(form="search")
     with pytest.raises(ValueError, match="form: got 'tree', expected"):
         directed.connected_components(form="tree")
@@ -378,7 +378,8 @@ NEGATIVE = warren.from_edges([0, 1], [1, 2], [1, -2])
     (lambda: GRAPH.betweenness(seed=-1), ValueError, "seed: got -1"),
     (lambda: GRAPH.triangles(), ValueError, "undirected"),
     (lambda: GRAPH.core_number(edges="compressed-host"), ValueError, "edges"),
-    (lambda: GRAPH.pagerank(damping=1), ValueError, "damping: got 1"),
+    (lambda: GRAPH.pagerank(damping=1), ValueError, "damping: got 1, expected 0 or more, and less than 1; weighted, and with a personalization, it may be 1"),
+    (lambda: GRAPH.pagerank(damping=1.5, nstart=[1] * GRAPH.num_vertices), ValueError, "damping: got 1.5, expected 0 or more, and less than 1$"),
     (lambda: GRAPH.pagerank(tolerance=-1), ValueError, "tolerance"),
     (lambda: GRAPH.pagerank(tolerance="x"), ValueError, "tolerance"),
     (lambda: GRAPH.pagerank(max_iterations=-1), ValueError, "max_iterations"),
@@ -459,3 +460,17 @@ def test_what_ignores_weights_takes_edges_whose_weights_differ_by_direction():
 def test_arguments_of_another_kind(call, message):
     with pytest.raises(ValueError, match=message):
         call(warren.from_edges([0], [1], [1]))
+
+
+@pytest.mark.parametrize("devices", [1, 2])
+def test_ranks_without_a_new_start(devices):
+    """By the degrees where the graph is connected, undirected and not bipartite; on a cycle of two they change places for ever."""
+    graph = warren.from_edges([0, 1, 2, 2], [1, 2, 0, 3], symmetrize=True)
+    found = graph.pagerank(damping=1, nstart=[1, 0, 0, 0], tolerance=1e-12, max_iterations=10000, verify=True, **ranks(devices))
+    assert found.converged and found.verified and np.allclose(found.rank, np.array([2, 2, 3, 1]) / 8, atol=1e-9)
+    swing = warren.from_edges([0, 1], [1, 0]).pagerank(damping=1, nstart=[1, 0], max_iterations=7, **ranks(devices))
+    assert not swing.converged and swing.residual == 2 and swing.rank.tolist() == [0, 1]
+    weighted = warren.from_edges([0, 0, 1, 2], [1, 2, 0, 0], [3, 1, 1, 1]).pagerank(damping=1, weighted=True, max_iterations=1, **ranks(devices))
+    assert np.allclose(weighted.rank, [2 / 3, 1 / 4, 1 / 12])
+    none_left = warren.from_edges([0], [1]).pagerank(damping=1, personalization=[1, 0], max_iterations=2, **ranks(devices))  # The rank of a vertex without out-edges.
+    assert np.allclose(none_left.rank, [0.5, 0.5])

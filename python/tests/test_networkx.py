@@ -259,19 +259,33 @@ def test_weights_that_are_left_to_networkx(weight):
 
 
 @pytest.mark.parametrize("name, args, kwargs", [
-    ("pagerank", (), {"nstart": [1]}), ("pagerank", (), {"dangling": [1]}), ("pagerank", (), {"weight": len}), ("pagerank", (1.0,), {}), ("pagerank", (), {"tol": -1}),
+    ("pagerank", (), {"nstart": [1]}), ("pagerank", (), {"dangling": [1]}), ("pagerank", (), {"weight": len}), ("pagerank", (1.5,), {}), ("pagerank", (-0.1,), {}), ("pagerank", (), {"tol": -1}),
     ("pagerank", (), {"personalization": [1]}), ("single_source_shortest_path_length", (0, "far"), {}), ("single_source_dijkstra_path_length", (0,), {"weight": len}),
-    ("single_source_dijkstra_path_length", (0,), {"cutoff": float("nan")}), ("pagerank", (1,), {}),
+    ("single_source_dijkstra_path_length", (0,), {"cutoff": float("nan")}), ("pagerank", ("a",), {}),
     ("betweenness_centrality", (), {"weight": "weight"}), ("closeness_centrality", (), {})])
 def test_what_it_cannot_run(name, args, kwargs):
     assert isinstance(backend.can_run(name, (None, *args), kwargs), str)
 
 
-def test_ranks_without_damping_are_left_to_networkx():
-    """They converge on some graphs only; NetworkX iterates and says so."""
-    with pytest.raises(NotImplementedError, match="damping"):
-        backend.pagerank(convert(nx.path_graph(4)), alpha=1)
-    assert "alpha: got 1.0, expected a number of 0 or more and less than 1" in backend.can_run("pagerank", (None, 1.0), {})
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_ranks_without_damping(directed, weight):
+    """No rank starts anew. Both converge in as many iterations, or neither."""
+    ends = set()
+    for seed in range(30):
+        G = nx.gnp_random_graph(12, 0.15 + 0.01 * seed, seed=seed, directed=directed)
+        for at, edge in enumerate(G.edges):
+            G.edges[edge]["weight"] = 1 + at % 3
+        for options in ({}, {"nstart": {0: 1, 1: 2}}, {"dangling": {0: 1}}, {"max_iter": 5}, {"tol": 1e-3}):
+            assert backend.can_run("pagerank", (G, 1), {**options, "weight": weight}) is True
+            agree_closely(lambda: backend.pagerank(convert(G, weight), 1, weight=weight, **options), lambda: nx.pagerank(G, 1, weight=weight, **options))
+            try:
+                ends.add(bool(nx.pagerank(G, 1, weight=weight, **options)))
+            except nx.PowerIterationFailedConvergence:
+                ends.add(False)
+    assert ends == {True, False}
+    with pytest.raises(nx.PowerIterationFailedConvergence):
+        backend.pagerank(convert(nx.path_graph(4)), 1.0, nstart={0: 1})
 
 
 # NetworkX's own tests of these functions, and of what they are used for.
@@ -350,9 +364,9 @@ class TestDispatch:
         with pytest.raises(NotImplementedError):
             nx.pagerank(G, nstart={0: -1, 1: 3}, backend="warren")
         with nx.config(backend_priority=["warren"], fallback_to_nx=True):
-            assert nx.pagerank(nx.complete_graph(4), alpha=1.0) == nx.pagerank(nx.complete_graph(4), alpha=1.0, backend="networkx")
             nx.set_edge_attributes(G, 2, "weight")
             assert nx.betweenness_centrality(G, weight="weight") == nx.betweenness_centrality(G, weight="weight", backend="networkx")
+        assert nx.pagerank(nx.complete_graph(4), alpha=1, backend="warren") == pytest.approx(dict.fromkeys(range(4), 0.25))
         assert nx.core_number(nx.DiGraph(G), backend="warren") == nx.core_number(nx.DiGraph(G), backend="networkx")
         with pytest.raises(nx.NetworkXNotImplemented, match="^not implemented for directed type$"):
             nx.triangles(nx.DiGraph(G), backend="warren")

@@ -157,7 +157,8 @@ def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-6, max_i
              host_memory: int | None = None, dangling: Any = None, nstart: Any = None, verify: bool = False, progress: AskedProgress = None) -> PageRankResult:
     """r(v) = (1 - d) / n + d (sum over in-edges (u, v) of r(u) / outdegree(u) + D / n), D being the rank of the vertices without out-edges.
 
-    damping: d, 0 or more and less than 1. tolerance: stops at an L1 change of at most this; at max_iterations it ends with `converged` False.
+    damping: d, 0 or more and less than 1; with `weighted`, personalization, dangling or nstart also 1. Then no rank starts anew: the iterations converge on some graphs alone (not on a
+    cycle, but from 1 / n), to ranks that depend on nstart, and `converged` tells. tolerance: stops at an L1 change of at most this; at max_iterations it ends with `converged` False.
     weighted: a vertex passes its rank on in proportion to its edges' weights. mode "auto" is "sync".
     personalization: where ranks start anew, p(v) in place of 1 / n: n numbers of 0 or more, or a dict {vertex: number}, others being 0; they are
     divided by their sum.

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+_set = object.__setattr__
+
 
 class Fixed:
     """Base of what refuses to have attributes set and deleted, once it is made, with an AttributeError. Names of its own, which begin with _, it sets when it needs to."""
@@ -21,18 +23,21 @@ class Fixed:
         def init(self: Any, *arguments: Any, **options: Any) -> None:
             plain(self, *arguments, **options)
             if type(self).__init__ is init:
-                self._is_made = True
+                self.__dict__["_is_made"] = True
 
         cls.__init__ = init  # type: ignore[method-assign]
 
+    # Short calls make a result each: what is set while it is made costs a look at one name.
     def __setattr__(self, name: str, value: Any) -> None:
-        self._refuse(name, "set")
-        super().__setattr__(name, value)
+        if name[:1] != "_" and "_is_made" in self.__dict__:
+            raise AttributeError(_refusal(self, name, "set"))
+        _set(self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        self._refuse(name, "deleted")
+        if name[:1] != "_" and "_is_made" in self.__dict__:
+            raise AttributeError(_refusal(self, name, "deleted"))
         super().__delattr__(name)
 
-    def _refuse(self, name: str, how: str) -> None:
-        if "_is_made" in self.__dict__ and not name.startswith("_"):
-            raise AttributeError(f"{name}: a {type(self).__name__} does not change, and no attribute of it can be {how}; keep values of your own beside it")
+
+def _refusal(of: Fixed, name: str, how: str) -> str:
+    return f"{name}: a {type(of).__name__} does not change, and no attribute of it can be {how}; keep values of your own beside it"

@@ -45,15 +45,17 @@ class Result(Fixed):
 
     _columns: tuple[str, ...] = ()
     _of_vertices: frozenset[str] = frozenset()  # The arrays that tell vertices.
+    _graph: Graph
+    _report: Any  # The library's; of a copy, and where the texts are there from the start, None.
+    _ran: tuple[Any, ...]
+    _values: dict[str, Any]
+    _source: Any
+    _texts: tuple[str, str] | None  # What to_json() and str() tell, then.
 
     def __init__(self, graph: Graph, report: Any, ran: tuple[Any, ...], *values: Any):
         check_verdict(ran)
-        self._graph = graph
-        self._report = report  # The library's; of a copy, and where the texts are there from the start, None.
-        self._ran = ran
-        self._values: dict[str, Any] = dict(zip(self._columns, values))
-        self._source: Any = None
-        self._texts: tuple[str, str] | None = None  # What to_json() and str() tell, then.
+        # At once: short calls make a result each, and set one by one these would be looked at one by one.
+        self.__dict__.update(_graph=graph, _report=report, _ran=ran, _values=dict(zip(self._columns, values)), _source=None, _texts=None)
 
     def array(self, name: str, library: str | None = None) -> Any:
         """The array `name` ("depth") as an array of `library`: "numpy", "torch", "cupy", "jax"; None: the graph's.
@@ -153,12 +155,12 @@ class BfsResult(Result):
 
     _columns = ("depth", "parent")
     _of_vertices = frozenset({"parent"})
+    reached: Any
+    max_depth: Any
 
     def __init__(self, graph: Graph, source: Any, report: _core.Report, ran: tuple[Any, ...], depth: Values, parent: Values, reached: Any, max_depth: Any):
         super().__init__(graph, report, ran, depth, parent)
-        self._source = source
-        self.reached = reached
-        self.max_depth = max_depth
+        self.__dict__.update(_source=source, reached=reached, max_depth=max_depth)
 
     @property
     def source(self) -> Any:
@@ -187,11 +189,11 @@ class SsspResult(Result):
     list of k sources distance is k x n, and reached an array of k."""
 
     _columns = ("distance",)
+    reached: Any
 
     def __init__(self, graph: Graph, source: Any, report: _core.Report, ran: tuple[Any, ...], distance: Values, reached: Any):
         super().__init__(graph, report, ran, distance)
-        self._source = source
-        self.reached = reached
+        self.__dict__.update(_source=source, reached=reached)
 
     @property
     def source(self) -> Any:

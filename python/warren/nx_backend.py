@@ -356,8 +356,8 @@ def _check_pagerank(G: Any, alpha: Any = 0.85, personalization: Any = None, max_
     for name, values in (("personalization", personalization), ("nstart", nstart), ("dangling", dangling)):
         if values is not None and not isinstance(values, dict):
             return f"{name} is not a dict"
-    if not (_is_real(alpha) and 0 <= alpha < 1):
-        return f"alpha: got {alpha!r}, expected a number of 0 or more and less than 1, below which the ranks converge on every graph"
+    if not (_is_real(alpha) and 0 <= alpha <= 1):
+        return f"alpha: got {alpha!r}, expected a number from 0 to 1"
     if not (_is_real(tol) and tol >= 0):
         return f"tol: got {tol!r}, expected a number of 0 or more"
     return _check_weight(weight)

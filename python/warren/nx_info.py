@@ -7,7 +7,7 @@ from typing import Any
 SAME = "The answer is NetworkX's."
 BY_DISTANCE = " Nodes are in the order of their distances, at the same distance in that of the graph."
 FUNCTIONS = {
-    "pagerank": "The same iterations as NetworkX, so that ranks differ by the rounding of weights to float32 at most. `alpha` is less than 1. `nstart` and `dangling` with a negative number, or with none above 0, are not taken.",
+    "pagerank": "The same iterations as NetworkX, so that ranks differ by the rounding of weights to float32 at most. With `alpha=1` the iterations converge on some graphs alone, as NetworkX' do. `nstart` and `dangling` with a negative number, or with none above 0, are not taken.",
     "single_source_shortest_path_length": SAME + BY_DISTANCE,
     "single_source_dijkstra_path_length": "Sums of integer weights are exact. Others are rounded to float32, which changes distances by 1e-7 of themselves at most; with a `cutoff` weights that float32 does not hold exactly are left to NetworkX. `weight` is not taken as a function." + BY_DISTANCE,
     "connected_components": SAME,

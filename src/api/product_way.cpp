@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/product_way.hpp"
 
-#include <span>
-#include <vector>
-
 #include "warren/core/log.hpp"
+#include "warren/exec/memory.hpp"
 #include "warren/sparse/tuner.hpp"
 
 namespace warren::api {
@@ -20,8 +18,7 @@ sparse::DistributedOptions named_way(team::Team& team, const std::string& strate
 sparse::DistributedOptions measured_way(team::Team& team, const exec::Stream& stream,
                                         const sparse::Rows& rows, memory::GlobalArray<float>& b,
                                         float* c) {
-  const std::vector<float> nothing(b.local_size(), 0.0f);
-  b.buffer().upload(stream, std::span<const float>(nothing));
+  exec::fill_bytes(stream, b.buffer().data(), 0, b.buffer().bytes());
   stream.synchronize();
   sparse::TuneOptions tune;
   tune.table = sparse::plan_table_path();

@@ -30,8 +30,13 @@ void check_form(const char* option, const PageRankOptions& options) {
 }
 
 void check_numbers(const PageRankOptions& options) {
-  require(options.damping >= 0.0 && options.damping < 1.0,
-          fmt::format("damping: got {}, expected 0 or more, and less than 1", options.damping));
+  const bool is_plain = options.weighted || !options.personalization.empty() ||
+                        !options.dangling.empty() || !options.start.empty();
+  require(options.damping >= 0.0 && (options.damping < 1.0 || (is_plain && options.damping == 1.0)),
+          fmt::format("damping: got {}, expected 0 or more, and less than 1{}", options.damping,
+                      options.damping == 1.0 ? "; weighted, and with a personalization, it may be "
+                                               "1, by which the ranks may not converge"
+                                             : ""));
   require(std::isfinite(options.tolerance) && options.tolerance >= 0.0,
           fmt::format("tolerance: got {}, expected 0 or more", options.tolerance));
 }

@@ -15,11 +15,11 @@ namespace warren::graph::detail {
 std::vector<Vertex> by_falling_degree(const Graph& graph) {
   constexpr int kDigitBits = 11;
   constexpr std::uint64_t kMask = (std::uint64_t{1} << kDigitBits) - 1;
-  constexpr std::uint64_t kPieceVertices = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kSortedAtOnce = std::uint64_t{1} << 20;
   const std::uint64_t n = graph.vertices;
   std::uint64_t most = 0;
   std::vector<Vertex> order(n), sorted(n);
-  in_pieces(0, n, kPieceVertices, [&](std::uint64_t begin, std::uint64_t end) {
+  in_pieces(0, n, kSortedAtOnce, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t v = begin; v < end; ++v) {
       most = std::max<std::uint64_t>(most, graph.degree(static_cast<Vertex>(v)));
       order[v] = static_cast<Vertex>(v);
@@ -30,11 +30,11 @@ std::vector<Vertex> by_falling_degree(const Graph& graph) {
     // Falling: what has the largest digit comes first.
     const auto digit = [&](Vertex v) { return kMask - (graph.degree(v) >> shift & kMask); };
     std::array<std::uint64_t, kMask + 2> place{};
-    in_pieces(0, n, kPieceVertices, [&](std::uint64_t begin, std::uint64_t end) {
+    in_pieces(0, n, kSortedAtOnce, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t i = begin; i < end; ++i) ++place[digit(order[i]) + 1];
     });
     std::partial_sum(place.begin(), place.end(), place.begin());
-    in_pieces(0, n, kPieceVertices, [&](std::uint64_t begin, std::uint64_t end) {
+    in_pieces(0, n, kSortedAtOnce, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t i = begin; i < end; ++i) sorted[place[digit(order[i])]++] = order[i];
     });
     order.swap(sorted);

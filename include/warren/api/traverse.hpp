@@ -192,7 +192,7 @@ struct ComponentsResult {
                                                     const ComponentsOptions& options = {});
 
 struct PageRankOptions {
-  double damping = 0.85;    ///< In [0, 1).
+  double damping = 0.85;    ///< In [0, 1]; 1 where `weighted`, or with a vector below, alone.
   double tolerance = 1e-6;  ///< Stops at an L1 change of at most this.
   std::uint32_t max_iterations = 100;
   bool weighted = false;  ///< A vertex passes its rank on in proportion to its edges' weights.

@@ -14,7 +14,7 @@
 namespace warren::traverse {
 
 struct PageRankOptions {
-  double damping = 0.85;    ///< In [0, 1).
+  double damping = 0.85;    ///< In [0, 1]; 1 where `weighted`, or with a vector below, alone.
   double tolerance = 1e-6;  ///< Stops at an L1 change of at most this. At least 0.
   std::uint32_t max_iterations = 100;
   /// An edge (u, v) of weight w passes on w / (sum of u's out-weights) of u's rank, in place of

@@ -273,8 +273,11 @@ void check_shares(const char* name, std::span<const double> values, std::uint64_
 PageRank::PageRank(team::Team& team, const graph::Shard& shard, const PageRankOptions& options)
     : team_(team), shard_(shard), options_(options), stream_(team.device()) {
   require(shard.has_in() || shard.vertices == 0, "PageRank needs a shard with in-edges");
-  require(options.damping >= 0.0 && options.damping < 1.0,
-          fmt::format("damping {}: give a value from 0 to below 1", options.damping));
+  const bool is_plain = options.weighted || options.has_vectors();
+  require(options.damping >= 0.0 && (options.damping < 1.0 || (is_plain && options.damping == 1.0)),
+          fmt::format("damping {}: give a value from 0 to below 1; plain iterations, by weights or "
+                      "with vectors, take 1 too",
+                      options.damping));
   require(options.tolerance >= 0.0,
           fmt::format("tolerance {}: give a value of at least 0", options.tolerance));
   if (options.weighted) {
