@@ -389,7 +389,7 @@ NEGATIVE = warren.from_edges([0, 1], [1, 2], [1, -2])
     (lambda: GRAPH.pagerank(dangling=[1, 2]), ValueError, "dangling: got int64 of shape"),
     (lambda: GRAPH.pagerank(nstart=[0, 0, 0]), ValueError, "nstart: got numbers with the sum 0.0, expected"),
     (lambda: GRAPH.pagerank(nstart={5: 1}), IndexError, "nstart: got 5"),
-    (lambda: GRAPH.pagerank(dangling={0: 1}, mode="async"), ValueError, "dangling: the asynchronous form has none"),
+    (lambda: GRAPH.pagerank(dangling={0: 1}, mode="async"), ValueError, 'dangling: mode="async" has no form of it; give mode="sync"'),
     (lambda: GRAPH.pagerank(personalization=[0, 0, 0]), ValueError, "personalization: got numbers with the sum 0.0, expected"),
     (lambda: GRAPH.pagerank(personalization=[1, -1, 1]), ValueError, "personalization: got -1.0 for vertex 1, expected"),
     (lambda: GRAPH.pagerank(personalization={2: np.nan}), ValueError, "personalization: got nan for vertex 2, expected"),

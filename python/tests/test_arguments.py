@@ -172,7 +172,7 @@ def test_python_words(text, told):
     (lambda: warren.Table([[1.0]], cached=[0]), 'or placement="cached"'),
     (lambda: warren.read("grid:3x3", edges="file"), r'\(edges="file"\): .*warren.read\("grid:3x3"\).save\("OUT.wgr"\), .* and read that file, warren.read\("OUT.wgr", edges="file"\)'),
     (lambda: warren.read("grid:3x3", weights="file"), 'no weights for weights="file"; weights="uniform:LO:HI" draws some'),
-    (lambda: warren.train(DATASET, fanout=[3]), 'are for mode="sampled"'),
+    (lambda: warren.train(DATASET, fanout=[3]), 'fanout is for mode="sampled"'),
     (lambda: warren.train(DATASET, task="link"), 'task="link" .*give mode="sampled"')])
 def test_errors_name_options_as_a_call_has_them(call, text):
     with pytest.raises(ValueError, match=text):

@@ -14,7 +14,8 @@ using api::RankGraph;
 
 void check_plain(const std::string& what, Edges edges) {
   require(edges != Edges::compressed_host,
-          what + " cannot walk compressed lists: place the edges on the device or in host memory");
+          "--edges compressed-host: " + what +
+              " cannot walk compressed lists; give --edges device or host");
 }
 
 /// Where a call makes its array: one that is only checked, in host memory.

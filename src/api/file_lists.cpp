@@ -136,8 +136,11 @@ std::shared_ptr<const graph::EdgeFile> lists_in_file(const GraphPlace& place,
   if (options.lists == Lists::memory || options.lists == Lists::ranges) return nullptr;
   const bool is_asked = options.lists == Lists::file;
   const auto refuse = [&](const std::string& why) {
-    throw UsageError(fmt::format("{}: its lists cannot stay in a file (--edges file): {}; {}", name,
-                                 why, cure(place, name, options)));
+    const bool is_for_weights = !options.weights.empty() && options.weights != "none";
+    throw UsageError(fmt::format(
+        "{}: its lists cannot stay in a file (--edges file): {}; {}", name, why,
+        is_for_weights ? "leave --weights out, or read the lists into memory (without --edges file)"
+                       : cure(place, name, options)));
   };
   if (const std::string why = why_not_in_file(place, options); !why.empty()) {
     if (is_asked) refuse(why);

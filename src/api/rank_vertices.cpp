@@ -23,7 +23,7 @@ using api::RankGraph;
 /// What reads plain lists by iterations alone.
 void check_form(const char* option, const PageRankOptions& options) {
   require(options.mode != Mode::asynchronous,
-          fmt::format("{}: the asynchronous form has none", option));
+          fmt::format("{}: --mode async has no form of it; give --mode sync", option));
   require(options.edges != Edges::compressed_host,
           fmt::format("{}: lists are read as they are; place the edges on the device or the host",
                       option));

@@ -2,6 +2,7 @@
 #include "warren/api/train.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 
 #include "warren/api/program.hpp"
 #include "warren/api/report_training.hpp"
+#include "warren/api/train_fields.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/quantity.hpp"
 #include "warren/exec/memory.hpp"
@@ -121,6 +123,27 @@ void check_data(const Dataset& dataset, const api::Needs& needs) {
                       api::reason_of_weights(needs)));
 }
 
+/// Options of `asked` that are not as they are left, and change nothing.
+std::vector<std::string> unused_warnings(const TrainOptions& asked,
+                                         const learn::TrainOptions& train, const RunInfo& ran) {
+  const TrainOptions left;
+  std::set<std::string> given;
+  const auto look = [&](const auto& field) {
+    if (asked.*field.member != left.*field.member) given.insert(field.option);
+  };
+  api::each_model_field(look);
+  api::each_optimizer_field(look);
+  api::each_sampled_field(look);
+  if (asked.tensor_sums.has_value()) given.insert(*asked.tensor_sums ? "--tensor-sums" : "");
+  std::vector<std::string> warnings;
+  for (const auto& [option, why] :
+       api::unused_options(train, ran.devices, ran.device == DeviceKind::cuda)) {
+    if (given.contains(option))
+      warnings.push_back(api::in_library_words(fmt::format("{} has no effect: {}", option, why)));
+  }
+  return warnings;
+}
+
 TrainResult train_with(const Dataset& dataset, const TrainOptions& options) {
   learn::TrainOptions train = api::train_options(options);
   train.keeps_mark = true;
@@ -154,6 +177,8 @@ TrainResult train_with(const Dataset& dataset, const TrainOptions& options) {
   call.on_team([&](team::Team& team) { api::train_on(team, job, outcome); });
   for (const learn::EpochRecord& epoch : outcome.epochs) call.info.seconds += epoch.seconds;
   std::vector<std::string> warnings = api::warnings_of(data);
+  for (std::string& unused : unused_warnings(options, train, call.info))
+    warnings.push_back(std::move(unused));
   const std::string warning = api::done_warning(options, outcome);
   if (!warning.empty()) warnings.push_back(api::in_library_words(warning));
   const Model model = *std::exchange(outcome.model, std::nullopt);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -89,15 +90,32 @@ void check_edge_weights(const TrainOptions& o) {
                       o.model == "sage" ? "--aggregate max" : "--model " + o.model, kWorks));
 }
 
+/// Of what batches alone have, nothing may be given.
+void check_whole(const TrainOptions& o) {
+  const std::pair<bool, const char*> all[] = {{o.fanout.has_value(), "--fanout"},
+                                              {o.batch.has_value(), "--batch"},
+                                              {o.evaluation.has_value(), "--evaluation"},
+                                              {o.placement.has_value(), "--placement"},
+                                              {o.cached.has_value(), "--cached"},
+                                              {o.cache_by.has_value(), "--cache-by"},
+                                              {o.edges.has_value(), "--edges"},
+                                              {o.replace, "--replace"},
+                                              {o.weighted, "--weighted"},
+                                              {o.checkpoint_batches != 0, "--checkpoint-batches"},
+                                              {o.capture_batches, "--capture-batches"}};
+  std::vector<std::string> given;
+  for (const auto& [is_given, option] : all) {
+    if (is_given) given.emplace_back(option);
+  }
+  require(given.empty(), fmt::format("{} {} for --mode sampled", fmt::join(given, " and "),
+                                     given.size() == 1 ? "is" : "are"));
+}
+
 void check_together(const TrainOptions& o) {
   const bool is_link = o.task == "link", is_sampled = o.mode == "sampled";
   require(!is_link || is_sampled, "--task link trains on batches of edges: give --mode sampled");
   require(is_link || !o.negatives, "--negatives is for --task link");
-  require(is_sampled || !(o.fanout || o.batch || o.evaluation || o.placement || o.cached ||
-                          o.cache_by || o.edges || o.replace || o.weighted ||
-                          o.checkpoint_batches != 0 || o.capture_batches),
-          "--fanout, --batch, --evaluation, --placement, --cached, --cache-by, --edges, --replace, "
-          "--weighted, --checkpoint-batches and --capture-batches are for --mode sampled");
+  if (!is_sampled) check_whole(o);
   check_edge_weights(o);
   require(!o.capture_batches || !is_link, "--capture-batches is for --task node");
   require(!is_link || o.class_weights.value_or("none") == "none",

@@ -11,7 +11,9 @@
 #include <fmt/ranges.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/interrupt_point.hpp"
 #include "warren/dataset/random.hpp"
+#include "warren/exec/memory.hpp"
 
 namespace warren::learn {
 
@@ -136,6 +138,26 @@ double chance_of(const Dataset& dataset) {
   return best;
 }
 
+namespace {
+
+/// n x k zeros. Throws MemoryError, before it takes any, where they do not fit.
+void take_features(std::vector<float>& rows, std::uint64_t vertices, std::uint64_t features) {
+  const exec::Device host = exec::Device::cpu(1);
+  const std::uint64_t bytes = exec::bytes_of(exec::bytes_of(vertices, features), sizeof(float));
+  const std::uint64_t free = exec::free_memory(host);
+  if (free != 0 && bytes > free)
+    throw MemoryError(
+        host.name(), bytes, free,
+        fmt::format("{} features of {} vertices; fewer --features would fit", features, vertices));
+  rows.reserve(vertices * features);
+  // A piece at a time, after which the call may be ended.
+  constexpr std::uint64_t kPiece = std::uint64_t{1} << 23;
+  in_pieces(0, vertices * features, kPiece,
+            [&](std::uint64_t, std::uint64_t end) { rows.resize(end); });
+}
+
+}  // namespace
+
 Dataset generate_dataset(std::uint64_t vertices, std::uint64_t features, std::uint64_t classes,
                          std::uint64_t seed, exec::ThreadPool& pool, Contents contents) {
   require(features >= 1 && classes >= 2,
@@ -148,7 +170,7 @@ Dataset generate_dataset(std::uint64_t vertices, std::uint64_t features, std::ui
   dataset.classes = classes;
   dataset.labels.resize(vertices);
   dataset.splits.resize(vertices);
-  dataset.dense.resize(vertices * features);
+  take_features(dataset.dense, vertices, features);
   const std::uint64_t means = random_key(seed, 0, kMeans);
   const std::uint64_t noise = random_key(seed, 0, kNoise);
   const std::uint64_t split_of = random_key(seed, 0, kSplitOf);

@@ -199,8 +199,8 @@ std::uint64_t finish_rows(std::uint64_t rows, std::uint64_t vertices, EdgeOffset
   });
   if (is_too_large) {
     throw InputError(
-        "the weights of parallel edges add up to more than a weight holds; write them in a smaller "
-        "unit, and integers past 32 bits with a decimal point");
+        "the weights of parallel edges add up to more than a weight holds; give them in a smaller "
+        "unit, and integers past 32 bits as floats (in a text file with a decimal point)");
   }
   return duplicates == Duplicates::kept ? offsets[rows] : places.end();
 }

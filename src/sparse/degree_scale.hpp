@@ -18,10 +18,12 @@ namespace warren::sparse {
                                         std::uint64_t row) {
   if (degree == 0.0) return 0.0f;
   if (kind != Normalization::Kind::symmetric) return static_cast<float>(1.0 / degree);
-  require(!(degree < 0.0),
-          fmt::format("the symmetric normalisation divides by roots of degrees; the weights of row "
-                      "{} add up to {}, which has none: use row_mean, or weights that are positive",
-                      row, degree));
+  require(
+      !(degree < 0.0),
+      fmt::format(
+          "the symmetric normalisation divides by roots of degrees; the weights of row "
+          "{} add up to {}, which has none: divide by degrees, or use weights that are positive",
+          row, degree));
   return static_cast<float>(1.0 / std::sqrt(degree));
 }
 

@@ -253,6 +253,16 @@ TEST_F(TrainCall, ATrainingGoesOnFromItsCheckpoint) {
   EXPECT_EQ(predict(drawn(), load_model(options.checkpoint)).scores, whole.scores);
 }
 
+TEST_F(TrainCall, OptionsWithoutEffectAreTold) {
+  TrainOptions options = few();
+  EXPECT_EQ(train(drawn(), options).warnings, std::vector<std::string>{});
+  options.residual = true;
+  options.heads = 4;
+  EXPECT_THAT(train(drawn(), options).warnings,
+              testing::UnorderedElementsAre(HasSubstr("residual has no effect"),
+                                            HasSubstr("heads has no effect")));
+}
+
 TEST_F(TrainCall, AProgressFunctionEndsIt) {
   TrainOptions options = few();
   int calls = 0;
@@ -297,7 +307,7 @@ TEST_F(TrainCall, BadOptionsAreRefusedByName) {
   EXPECT_EQ(refused([](auto& o) { o.layers = 0; }), "layers: got 0, expected 1 to 64");
   EXPECT_EQ(refused([](auto& o) { o.dropout = 1.5; }), "dropout: got 1.5, expected 0 to 0.999");
   EXPECT_THAT(refused([](auto& o) { o.weight_decay = -1.0; }), HasSubstr("weight_decay: got -1"));
-  EXPECT_THAT(refused([](auto& o) { o.fanout = {{3}}; }), HasSubstr("are for mode sampled"));
+  EXPECT_THAT(refused([](auto& o) { o.fanout = {{3}}; }), HasSubstr("fanout is for mode sampled"));
   EXPECT_THAT(refused([](auto& o) {
                 o.mode = "sampled", o.fanout = {{3, 0}};
               }),

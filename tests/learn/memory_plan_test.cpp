@@ -2,9 +2,11 @@
 // What a training holds is what its plan said before.
 #include "warren/learn/memory_plan.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "learn/problems.hpp"
+#include "support/message_of.hpp"
 #include "support/size.hpp"
 
 namespace warren::learn {
@@ -134,6 +136,14 @@ TEST(MemoryPlansCuda, AreWhatIsHeld) {
   const auto gpus = teams_of_own_gpus();
   if (gpus.empty()) GTEST_SKIP() << "no GPU";
   check_plans(gpus);
+}
+
+TEST(MemoryPlans, FeaturesThatCannotFitAreRefusedBefore) {
+  exec::ThreadPool pool(1);
+  EXPECT_THAT(testing_support::message_of([&] {
+                (void)generate_dataset(std::uint64_t{1} << 31, std::uint64_t{1} << 20, 3, 1, pool);
+              }),
+              testing::HasSubstr("1048576 features of 2147483648 vertices"));
 }
 
 /// Some ranks have no rows, or no edges, and are planned for all the same.

@@ -141,10 +141,10 @@ Graph finish_csr(Graph raw, const std::string& path, const CsrPlaces& places,
 }
 
 void warn_of_merged(const std::string& path) {
-  log_warning(
-      path +
-      ": of entries at the same place the smallest is taken; sum-duplicates adds them up, as SciPy "
-      "does, and keep-duplicates keeps them all");
+  log_warning(path +
+              ": of entries at the same place the smallest is taken; --sum-duplicates adds them "
+              "up, as SciPy "
+              "does, and --keep-duplicates keeps them all");
 }
 
 bool sums_symmetric(const Graph& graph, exec::ThreadPool& pool) {

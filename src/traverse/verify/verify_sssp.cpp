@@ -193,8 +193,7 @@ Verdict check_weights(const graph::Graph& graph, exec::ThreadPool& pool) {
           is_integer ? graph.weights_int[e] : static_cast<double>(graph.weights_float[e]);
       if (weight >= 0.0 && std::isfinite(weight)) continue;
       return fmt::format(
-          "the edge from {} to {} has the weight {}; shortest paths need weights that are finite "
-          "and not negative",
+          "the edge from {} to {} has the weight {}; weights must be finite and not negative here",
           graph.original_id(static_cast<Vertex>(u)), graph.original_id(graph.targets[e]), weight);
     }
     return {};
