@@ -168,9 +168,9 @@ Dataset generate_dataset(std::uint64_t vertices, std::uint64_t features, std::ui
   dataset.vertices = vertices;
   dataset.width = features;
   dataset.classes = classes;
+  take_features(dataset.dense, vertices, features);
   dataset.labels.resize(vertices);
   dataset.splits.resize(vertices);
-  take_features(dataset.dense, vertices, features);
   const std::uint64_t means = random_key(seed, 0, kMeans);
   const std::uint64_t noise = random_key(seed, 0, kNoise);
   const std::uint64_t split_of = random_key(seed, 0, kSplitOf);
