@@ -6,7 +6,7 @@ import logging
 import numbers as numbers_module
 import os
 from decimal import Decimal
-from typing import Any, NoReturn, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -80,7 +80,7 @@ def _integers(name: str, values: Any, expected: str) -> np.ndarray:
         return np.zeros(0, np.int64)  # An empty list has no integers to show.
     array = not_rounded(array, values)
     if array.dtype == object:
-        refuse_objects(name, array, expected)
+        array = integers_of_objects(name, array, expected)
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name}: got elements of type {array.dtype}, expected integers: {expected}")
     return array
@@ -92,12 +92,17 @@ def not_rounded(array: np.ndarray, values: Any) -> np.ndarray:
     return np.array(values, dtype=object) if is_made_of_integers else array
 
 
-def refuse_objects(name: str, array: np.ndarray, expected: str) -> NoReturn:
-    """Of elements that are no integers of 64 bits, all of one type: names the first that is none."""
-    for at, value in enumerate(array.tolist()):
+def integers_of_objects(name: str, array: np.ndarray, expected: str) -> np.ndarray:
+    """Python's integers as int64, or as uint64 where one needs it, in the same shape. Raises ValueError: for an element that is no integer of 64 bits, naming the first, and where no
+    type holds all."""
+    values = array.reshape(-1).tolist()
+    for at, value in enumerate(values):
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not -(2**63) <= value < 2**64:
             raise ValueError(f"{name}[{at}]: got {_shown(value)}, expected integers of 64 bits: {expected}")
-    raise ValueError(f"{name}: got integers of which no type of 64 bits holds all, expected one that does: {expected}")
+    is_past_int64 = max(values) >= 2**63
+    if is_past_int64 and min(values) < 0:
+        raise ValueError(f"{name}: got integers of which no type of 64 bits holds all, expected one that does: {expected}")
+    return array.astype(np.uint64 if is_past_int64 else np.int64)
 
 
 def _shown(value: Any) -> str:
