@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import numbers as numbers_module
 import os
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, SupportsIndex
 
@@ -110,16 +111,16 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:40]}... ({len(text)} characters)"
 
 
-def _real_objects(name: str, array: np.ndarray) -> np.ndarray:
+def _real_objects(array: np.ndarray, place: Callable[[int], str]) -> np.ndarray:
     """Python's numbers, as integers past 64 bits are, as float64."""
     numbers = np.empty(array.size)
     for at, value in enumerate(array.tolist()):
         if not isinstance(value, (numbers_module.Real, Decimal)):
-            raise ValueError(f"{name}[{at}]: got {_shown(value)}, expected real numbers")
+            raise ValueError(f"{place(at)}: got {_shown(value)}, expected real numbers")
         try:
             numbers[at] = float(value)
         except OverflowError:
-            raise ValueError(f"{name}[{at}]: got {_shown(value)}, expected numbers that float32 holds, up to {np.finfo(np.float32).max:.4g}") from None
+            raise ValueError(f"{place(at)}: got {_shown(value)}, expected numbers that float32 holds, up to {np.finfo(np.float32).max:.4g}") from None
     return numbers
 
 
@@ -165,21 +166,22 @@ def offsets_array(name: str, values: Any) -> np.ndarray:
     return np.ascontiguousarray(offsets, dtype=np.uint64)
 
 
-def weights_array(name: str, values: Any, count: int) -> tuple[np.ndarray | None, bool]:
-    """Weights as int32 or float32, in which types they are taken without a copy, and whether some were rounded.
+def weights_array(name: str, values: Any, count: int, place: Callable[[int], str] | None = None) -> tuple[np.ndarray | None, bool]:
+    """Weights as int32 or float32, in which types they are taken without a copy, and whether some were rounded. place: what errors call the one at an index; None: `name[index]`.
 
     Booleans and integers that all fit become int32, other numbers float32: float64 is rounded. One that float32 holds as 0 is told by a warning.
     Raises ValueError for another number of weights than `count`, for what are no real numbers, for NaN, and for a finite one past what float32 holds.
     """
     if values is None:
         return None, False
+    called = place or (lambda at: f"{name}[{at}]")
     array = _one_dimension(name, as_numpy(name, values), "a weight an edge")
     if array.size != count:
         raise ValueError(f"{name}: got {array.size} weight{'s' if array.size != 1 else ''}, expected one an edge, {count}")
     if array.size == 0 and array.dtype == object:
         return np.zeros(0, np.float32), False
     if array.dtype == object:
-        array = _real_objects(name, array)
+        array = _real_objects(array, called)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name}: got elements of type {array.dtype}, expected real numbers")
     if array.dtype.kind != "f" and (array.size == 0 or (int(array.min()) >= -(2**31) and int(array.max()) < 2**31)):
@@ -187,7 +189,7 @@ def weights_array(name: str, values: Any, count: int) -> tuple[np.ndarray | None
     with np.errstate(over="ignore"):
         weights = np.ascontiguousarray(array, dtype=np.float32)
     if weights.size > 0 and np.isnan(weights.min()):
-        raise ValueError(f"{name}[{int(np.argmax(np.isnan(weights)))}]: got NaN, expected numbers")
+        raise ValueError(f"{called(int(np.argmax(np.isnan(weights))))}: got NaN, expected numbers")
     if array.dtype.kind == "f" and array.dtype.itemsize <= 4:
         return weights, False
     wrong = np.flatnonzero(weights != array)
@@ -195,10 +197,10 @@ def weights_array(name: str, values: Any, count: int) -> tuple[np.ndarray | None
         return weights, False
     past = wrong[np.isinf(weights[wrong])]
     if past.size > 0:
-        raise ValueError(f"{name}[{past[0]}]: got {array[past[0]]}, expected numbers that float32 holds, up to {np.finfo(np.float32).max:.4g}")
+        raise ValueError(f"{called(int(past[0]))}: got {array[past[0]]}, expected numbers that float32 holds, up to {np.finfo(np.float32).max:.4g}")
     lost = wrong[weights[wrong] == 0]
     if lost.size > 0:
-        logging.getLogger("warren").warning("%s[%d]: %s is held as 0 in float32", name, lost[0], array[lost[0]])
+        logging.getLogger("warren").warning("%s: %s is held as 0 in float32", called(int(lost[0])), array[lost[0]])
     return weights, True
 
 
