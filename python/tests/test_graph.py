@@ -149,6 +149,7 @@ def test_generate():
     (lambda: warren.from_networkx([1, 2]), ValueError, "G: got list"),
     (lambda: warren.from_networkx(nx.Graph([(0, 1, {"weight": "far"})])), ValueError, "weight: got 'far'"),
     (lambda: warren.from_networkx(nx.Graph([(0, 1), (1, 2, {"weight": None})])), ValueError, r"weight: got None for the edge \(1, 2\)"),
+    (lambda: warren.from_networkx(nx.Graph([(0, 1, {"weight": 1}), (1, 2, {"weight": 2**70})])), ValueError, rf"^weight: got {2**70} for the edge \(1, 2\), expected a number, an integer of 64 bits"),
     (lambda: warren.from_networkx(nx.Graph([(0, 1, {"weight": [1]}), (1, 2, {"weight": [1, 2]})])), ValueError, r"weight: got \[1\] for the edge \(0, 1\)"),
     (lambda: warren.from_pandas(pandas.DataFrame({"a": [0]}), "a", "b"), ValueError, "target: got 'b'"),
     (lambda: warren.from_pandas(pandas.DataFrame([[0, 1, 2]], columns=["a", "a", "b"]), "a", "b"), ValueError, "source: got 'a', the name of 2 columns, expected that of one"),

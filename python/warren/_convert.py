@@ -99,9 +99,13 @@ def node_arrays(G: networkx.Graph, weight: str | None, default: Any = 1) -> tupl
     except ValueError:  # Lists of different lengths.
         numbers = np.empty(0, object)
     if numbers.dtype.kind not in "biuf" or numbers.ndim != 1:
-        at = next((i for i, value in enumerate(values) if not isinstance(value, (int, float, np.number, np.bool_)) and value is not MISSING), 0)
-        raise ValueError(f"weight: got {values[at]!r} for the edge ({nodes[_row_of(offsets, at)]!r}, {nodes[targets[at]]!r}), expected a number")
+        at = next((i for i, value in enumerate(values) if value is not MISSING and not _is_number(value)), 0)
+        raise ValueError(f"weight: got {values[at]!r} for the edge ({nodes[_row_of(offsets, at)]!r}, {nodes[targets[at]]!r}), expected a number, an integer of 64 bits or a float")
     return nodes, offsets, targets, numbers
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (float, np.number, np.bool_)) or (isinstance(value, int) and -(2**63) <= value < 2**64)
 
 
 def of_nodes(offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, is_multigraph: bool, sum_duplicates: bool = False,
@@ -118,7 +122,7 @@ def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
 
     Undirected graphs become symmetric. weight: the attribute that is an edge's weight, 1 where an edge has none; without weights if it is None or no edge has it.
     Parallel edges of multigraphs are merged, by the smallest weight. Weights are taken as by from_edges(). Raises ValueError for a weight that is no
-    number, or NaN; MemoryError.
+    number, NaN, or an integer past 64 bits; MemoryError.
     """
     if not (hasattr(G, "is_directed") and hasattr(G, "_adj") and hasattr(G, "is_multigraph")):
         raise ValueError(f"G: got {type_name(G)}, expected a graph of NetworkX's")
