@@ -254,3 +254,19 @@ def test_numbers_without_a_value():
     for name, call in (("source", lambda: graph.bfs(number.long())), ("damping", lambda: graph.pagerank(damping=number)), ("length", lambda: graph.random_walks([0], length=number.long()))):
         with pytest.raises(ValueError, match=f"^{name}: got tensor"):
             call()
+
+
+def test_objects_that_are_integers():
+    """An array of Python's integers is taken where a type of 64 bits holds all, and refused by the element that is none."""
+    ids = np.array([0, 1, 2], object)
+    assert warren.from_edges(ids, [1, 2, 0]).to_edges()[0].tolist() == [0, 1, 2]
+    assert warren.from_csr(np.array([0, 1, 2], object), np.array([1, np.uint8(0)], object)).num_edges == 2
+    assert warren.gather(np.arange(6).reshape(3, 2), ids.reshape(1, 3)[:, ::-1]).tolist() == [[[4, 5], [2, 3], [0, 1]]]
+    assert warren.gather(np.arange(6).reshape(3, 2), np.zeros(0, object)).shape == (0, 2)
+    for call, name in ((lambda given: warren.from_edges([1, 2], given), "dst"), (lambda given: warren.gather(np.ones((3, 1)), given), "ids")):
+        with pytest.raises(ValueError, match=rf"^{name}\[1\]: got None, expected integers of 64 bits"):
+            call(np.array([1, None], object))
+        with pytest.raises(ValueError, match=f"^{name}: got integers of which no type of 64 bits holds all"):
+            call(np.array([-1, 2**63], object))
+        with pytest.raises(IndexError, match=rf"^{name}\[1\]: got {2**63}"):
+            call(np.array([1, 2**63], object))

@@ -142,14 +142,21 @@ def test_generate():
     (lambda: warren.from_scipy(np.eye(2)), ValueError, "A: got numpy.ndarray"),
     (lambda: warren.from_scipy(csr_array((2, 3))), ValueError, "expected a square matrix"),
     (lambda: warren.from_scipy(csr_array((2, 2), dtype=complex)), ValueError, "real numbers"),
-    (lambda: warren.from_scipy(csr_array([[0, np.nan], [0, 0]])), ValueError, "NaN"),
+    (lambda: warren.from_scipy(csr_array([[0, np.nan], [0, 0]])), ValueError, r"^A\[0, 1\]: got NaN, expected numbers$"),
+    (lambda: warren.from_scipy(coo_array((np.array([np.nan, 1, 2], np.float32), ([2, 0, 1], [1, 2, 0])), shape=(3, 3))), ValueError, r"^A\[2, 1\]: got NaN, expected numbers$"),
+    (lambda: warren.from_networkx(nx.Graph([("a", "b"), ("b", "c", {"weight": float("nan")})])), ValueError, r"^attribute 'weight' of the edge \('b', 'c'\): got NaN, expected numbers$"),
+    (lambda: warren.from_networkx(nx.MultiDiGraph([(0, 1), (0, 1, {"far": 1}), (1, 2, {"far": 1e300})]), "far"), ValueError, r"^attribute 'far' of the edge \(1, 2\): got 1e\+300"),
     (lambda: warren.from_networkx([1, 2]), ValueError, "G: got list"),
     (lambda: warren.from_networkx(nx.Graph([(0, 1, {"weight": "far"})])), ValueError, "weight: got 'far'"),
     (lambda: warren.from_networkx(nx.Graph([(0, 1), (1, 2, {"weight": None})])), ValueError, r"weight: got None for the edge \(1, 2\)"),
+    (lambda: warren.from_networkx(nx.Graph([(0, 1, {"weight": 1}), (1, 2, {"weight": 2**70})])), ValueError, rf"^weight: got {2**70} for the edge \(1, 2\), expected a number, an integer of 64 bits"),
     (lambda: warren.from_networkx(nx.Graph([(0, 1, {"weight": [1]}), (1, 2, {"weight": [1, 2]})])), ValueError, r"weight: got \[1\] for the edge \(0, 1\)"),
     (lambda: warren.from_pandas(pandas.DataFrame({"a": [0]}), "a", "b"), ValueError, "target: got 'b'"),
     (lambda: warren.from_pandas(pandas.DataFrame([[0, 1, 2]], columns=["a", "a", "b"]), "a", "b"), ValueError, "source: got 'a', the name of 2 columns, expected that of one"),
-    (lambda: warren.from_pandas(pandas.DataFrame({"a": [-1], "b": [0]}), "a", "b", num_vertices=3), IndexError, r"src\[0\]: got -1"),
+    (lambda: warren.from_pandas(pandas.DataFrame({"a": [-1], "b": [0]}), "a", "b", num_vertices=3), IndexError, r"^df\['a'\]\[0\]: got -1"),
+    (lambda: warren.from_pandas(pandas.DataFrame({"a": [0, 1], "b": [1, 7]}), "a", "b", num_vertices=3), IndexError, r"^df\['b'\]\[1\]: got 7, expected ids of 0 to 2$"),
+    (lambda: warren.from_pandas(pandas.DataFrame({"a": [0, 1], "b": [1, 0], "w": [1, None]}), "a", "b", "w"), ValueError, r"^df\['w'\]\[1\]: got NaN, expected numbers$"),
+    (lambda: warren.from_pandas(pandas.DataFrame({"a": ["x", "y"], "b": ["y", "x"], "w": [1, 1e300]}), "a", "b", "w"), ValueError, r"^df\['w'\]\[1\]: got 1e\+300"),
     (lambda: warren.from_edges([0], [1]).save("x.zzz"), ValueError, r"\.npy or \.wgr$"),
     (lambda: warren.from_pandas(pandas.DataFrame({"a": [0, None], "b": [1, 2]}), "a", "b"), ValueError, "row 1"),
     (lambda: warren.from_pandas(pandas.DataFrame({"a": ["x"], "b": ["y"]}), "a", "b", num_vertices=9), ValueError, "num_vertices"),
@@ -334,6 +341,11 @@ def test_pyg():
     with pytest.raises(ValueError, match="^weights: got 'edge_attr'"):
         warren.from_pyg(wide, weights="edge_attr")
     assert warren.from_pyg(Data(edge_index=np.array([[0], [1]]), edge_weight=np.array([2]), num_nodes=None)).to_edges()[2].tolist() == [2]
+    ends = np.array([[0, 1, 2], [1, 2, 0]])
+    for options, error, text in (({"num_nodes": 2}, IndexError, r"data\.edge_index\[0\]\[2\]: got 2, expected ids of 0 to 1; data\.num_nodes is 2"), ({"num_nodes": -1}, ValueError, r"data\.num_nodes: got -1"),
+                                 ({"num_nodes": 3, "edge_weight": np.array([1, np.nan, 2])}, ValueError, r"data\.edge_weight\[1\]: got NaN")):
+        with pytest.raises(error, match=f"^{text}"):
+            warren.from_pyg(Data(edge_index=ends, **options))
 
 
 def test_cugraph():

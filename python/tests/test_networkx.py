@@ -205,6 +205,27 @@ def test_weights_that_are_no_numbers(weight):
         backend.pagerank(convert(G))
 
 
+def test_cutoff_below_zero():
+    """Such a cutoff leaves the source alone, but where a weight is below 0: that call is left to NetworkX."""
+    G = nx.DiGraph([(0, 1, {"weight": 0.5})])
+    assert backend.single_source_dijkstra_path_length(convert(G), 0, cutoff=-1) == {0: 0}
+    for wrong in (-1, -0.5, float("nan")):
+        G.edges[0, 1]["weight"] = wrong
+        with pytest.raises(NotImplementedError, match="cutoff"):
+            backend.single_source_dijkstra_path_length(convert(G), 0, cutoff=-1)
+    assert backend.single_source_dijkstra_path_length(convert(G), 0, cutoff=-1, weight=None) == {0: 0}
+    with pytest.raises(ValueError, match="weight"):
+        backend.single_source_dijkstra_path_length(convert(G), 0, cutoff=-1, weight="other")
+
+
+def test_the_source_is_at_the_int_0():
+    for weight in (1, 0.5):
+        G = nx.DiGraph([(0, 1, {"weight": weight})])
+        expected = nx.single_source_dijkstra_path_length(G, 0)
+        found = backend.single_source_dijkstra_path_length(convert(G), 0)
+        assert found == expected and [type(value) for value in found.values()] == [type(value) for value in expected.values()]
+
+
 def test_cutoff_of_weights_that_float32_does_not_hold():
     G = nx.path_graph(4)
     nx.set_edge_attributes(G, 0.1, "weight")

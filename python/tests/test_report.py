@@ -350,6 +350,18 @@ def test_what_may_be_given(tmp_path):
     assert [document.name for document in read_all([file, file, TRAIN, TRAIN])] == ["train", "train (2)", "train (3)", "train (4)"]
 
 
+def test_what_check_machine_gives(tmp_path):
+    """The page has each check, as of the file that `warren info --check` writes."""
+    checks = warren.check_machine("cpu", 1)
+    for given in (checks, [checks, TRAIN]):
+        text = warren.report(given, tmp_path / "checks.html").read_text()
+        assert all(check["name"] in text for check in checks)
+    (document,) = read_all(checks)
+    assert document.name == "info" and document.data["verified"] is True
+    (document,) = read_all([[{**checks[0], "verdict": "failed"}, checks[1]]])
+    assert document.data["verified"] is False
+
+
 def test_function_and_module_are_one(tmp_path):
     before = warren.report
     module = importlib.import_module("warren.report")

@@ -279,3 +279,18 @@ def test_random_walks_of_one_start():
 def test_random_walks_refused(starts, options, error, message):
     with pytest.raises(error, match=message):
         GRAPH.random_walks(starts, device="cpu", **options)
+
+
+def test_a_sample_is_of_the_graphs_library():
+    torch = pytest.importorskip("torch")
+    ends = torch.tensor([0, 1, 2, 3]), torch.tensor([1, 2, 3, 0])
+    graph = warren.from_edges(*ends)
+    plain = warren.from_edges(*(values.numpy() for values in ends))
+    for seeds in ([0, 2], torch.tensor([0, 2])):
+        found, expected = graph.sample(seeds, [1, 2], disjoint=True), plain.sample(seeds, [1, 2], disjoint=True)
+        pairs = [(found.vertices, expected.vertices), (found.trees, expected.trees)]
+        pairs += [pair for a, b in zip(found.layers, expected.layers) for pair in ((a.offsets, b.offsets), (a.targets, b.targets), (a.edge_ids, b.edge_ids))]
+        assert all(isinstance(a, torch.Tensor) and isinstance(b, np.ndarray) and np.array_equal(a.numpy(), b) for a, b in pairs)
+        assert found.info["sampled_edges"] == expected.info["sampled_edges"]
+    graph.arrays = "numpy"
+    assert isinstance(graph.sample(0, [1]).vertices, np.ndarray)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import numbers as numbers_module
 import os
+from collections.abc import Callable
 from decimal import Decimal
-from typing import Any, NoReturn, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -80,7 +81,7 @@ def _integers(name: str, values: Any, expected: str) -> np.ndarray:
         return np.zeros(0, np.int64)  # An empty list has no integers to show.
     array = not_rounded(array, values)
     if array.dtype == object:
-        refuse_objects(name, array, expected)
+        array = integers_of_objects(name, array, expected)
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name}: got elements of type {array.dtype}, expected integers: {expected}")
     return array
@@ -92,12 +93,17 @@ def not_rounded(array: np.ndarray, values: Any) -> np.ndarray:
     return np.array(values, dtype=object) if is_made_of_integers else array
 
 
-def refuse_objects(name: str, array: np.ndarray, expected: str) -> NoReturn:
-    """Of elements that are no integers of 64 bits, all of one type: names the first that is none."""
-    for at, value in enumerate(array.tolist()):
+def integers_of_objects(name: str, array: np.ndarray, expected: str) -> np.ndarray:
+    """Python's integers as int64, or as uint64 where one needs it, in the same shape. Raises ValueError: for an element that is no integer of 64 bits, naming the first, and where no
+    type holds all."""
+    values = array.reshape(-1).tolist()
+    for at, value in enumerate(values):
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not -(2**63) <= value < 2**64:
             raise ValueError(f"{name}[{at}]: got {_shown(value)}, expected integers of 64 bits: {expected}")
-    raise ValueError(f"{name}: got integers of which no type of 64 bits holds all, expected one that does: {expected}")
+    is_past_int64 = max(values) >= 2**63
+    if is_past_int64 and min(values) < 0:
+        raise ValueError(f"{name}: got integers of which no type of 64 bits holds all, expected one that does: {expected}")
+    return array.astype(np.uint64 if is_past_int64 else np.int64)
 
 
 def _shown(value: Any) -> str:
@@ -105,16 +111,16 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:40]}... ({len(text)} characters)"
 
 
-def _real_objects(name: str, array: np.ndarray) -> np.ndarray:
+def _real_objects(array: np.ndarray, place: Callable[[int], str]) -> np.ndarray:
     """Python's numbers, as integers past 64 bits are, as float64."""
     numbers = np.empty(array.size)
     for at, value in enumerate(array.tolist()):
         if not isinstance(value, (numbers_module.Real, Decimal)):
-            raise ValueError(f"{name}[{at}]: got {_shown(value)}, expected real numbers")
+            raise ValueError(f"{place(at)}: got {_shown(value)}, expected real numbers")
         try:
             numbers[at] = float(value)
         except OverflowError:
-            raise ValueError(f"{name}[{at}]: got {_shown(value)}, expected numbers that float32 holds, up to {np.finfo(np.float32).max:.4g}") from None
+            raise ValueError(f"{place(at)}: got {_shown(value)}, expected numbers that float32 holds, up to {np.finfo(np.float32).max:.4g}") from None
     return numbers
 
 
@@ -160,21 +166,22 @@ def offsets_array(name: str, values: Any) -> np.ndarray:
     return np.ascontiguousarray(offsets, dtype=np.uint64)
 
 
-def weights_array(name: str, values: Any, count: int) -> tuple[np.ndarray | None, bool]:
-    """Weights as int32 or float32, in which types they are taken without a copy, and whether some were rounded.
+def weights_array(name: str, values: Any, count: int, place: Callable[[int], str] | None = None) -> tuple[np.ndarray | None, bool]:
+    """Weights as int32 or float32, in which types they are taken without a copy, and whether some were rounded. place: what errors call the one at an index; None: `name[index]`.
 
     Booleans and integers that all fit become int32, other numbers float32: float64 is rounded. One that float32 holds as 0 is told by a warning.
     Raises ValueError for another number of weights than `count`, for what are no real numbers, for NaN, and for a finite one past what float32 holds.
     """
     if values is None:
         return None, False
+    called = place or (lambda at: f"{name}[{at}]")
     array = _one_dimension(name, as_numpy(name, values), "a weight an edge")
     if array.size != count:
         raise ValueError(f"{name}: got {array.size} weight{'s' if array.size != 1 else ''}, expected one an edge, {count}")
     if array.size == 0 and array.dtype == object:
         return np.zeros(0, np.float32), False
     if array.dtype == object:
-        array = _real_objects(name, array)
+        array = _real_objects(array, called)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name}: got elements of type {array.dtype}, expected real numbers")
     if array.dtype.kind != "f" and (array.size == 0 or (int(array.min()) >= -(2**31) and int(array.max()) < 2**31)):
@@ -182,7 +189,7 @@ def weights_array(name: str, values: Any, count: int) -> tuple[np.ndarray | None
     with np.errstate(over="ignore"):
         weights = np.ascontiguousarray(array, dtype=np.float32)
     if weights.size > 0 and np.isnan(weights.min()):
-        raise ValueError(f"{name}[{int(np.argmax(np.isnan(weights)))}]: got NaN, expected numbers")
+        raise ValueError(f"{called(int(np.argmax(np.isnan(weights))))}: got NaN, expected numbers")
     if array.dtype.kind == "f" and array.dtype.itemsize <= 4:
         return weights, False
     wrong = np.flatnonzero(weights != array)
@@ -190,10 +197,10 @@ def weights_array(name: str, values: Any, count: int) -> tuple[np.ndarray | None
         return weights, False
     past = wrong[np.isinf(weights[wrong])]
     if past.size > 0:
-        raise ValueError(f"{name}[{past[0]}]: got {array[past[0]]}, expected numbers that float32 holds, up to {np.finfo(np.float32).max:.4g}")
+        raise ValueError(f"{called(int(past[0]))}: got {array[past[0]]}, expected numbers that float32 holds, up to {np.finfo(np.float32).max:.4g}")
     lost = wrong[weights[wrong] == 0]
     if lost.size > 0:
-        logging.getLogger("warren").warning("%s[%d]: %s is held as 0 in float32", name, lost[0], array[lost[0]])
+        logging.getLogger("warren").warning("%s: %s is held as 0 in float32", called(int(lost[0])), array[lost[0]])
     return weights, True
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -78,14 +79,20 @@ def from_edges(src: Any, dst: Any, weights: Any = None, num_vertices: int | None
     The arrays are copied; results are of their library (Graph.arrays). Raises VertexError (an IndexError) for an id out of range; ValueError, naming the argument, for another length, shape or
     type, and NaN; MemoryError.
     """
-    limit = None if num_vertices is None else whole_number("num_vertices", num_vertices, 0, "a number of vertices, or None")
+    return graph_of_edges(src, dst, weights, num_vertices, symmetrize, drop_self_loops, keep_duplicates, sum_duplicates)
+
+
+def graph_of_edges(src: Any, dst: Any, weights: Any, num_vertices: int | None, symmetrize: bool = False, drop_self_loops: bool = False, keep_duplicates: bool = False,
+                   sum_duplicates: bool = False, names: tuple[str, str, str, str] = ("src", "dst", "weights", "num_vertices"), place: Callable[[int], str] | None = None) -> Graph:
+    """As from_edges(). names: what errors call the arguments; place: what they call the weight at an index."""
+    limit = None if num_vertices is None else whole_number(names[3], num_vertices, 0, "a number of vertices, or None")
     if limit is not None and limit > MAX_VERTICES:
-        raise ValueError(f"num_vertices: got {limit}, expected at most {MAX_VERTICES}")
-    sources, targets = vertex_ids("src", src, limit), vertex_ids("dst", dst, limit)
+        raise ValueError(f"{names[3]}: got {limit}, expected at most {MAX_VERTICES}")
+    sources, targets = vertex_ids(names[0], src, limit), vertex_ids(names[1], dst, limit)
     if sources.size != targets.size:
-        raise ValueError(f"dst: got {targets.size} ids, expected as many as src has, {sources.size}")
+        raise ValueError(f"{names[1]}: got {targets.size} ids, expected as many as {names[0]} has, {sources.size}")
     options = _core.ArrayOptions(flag("symmetrize", symmetrize), flag("drop_self_loops", drop_self_loops), flag("keep_duplicates", keep_duplicates), flag("sum_duplicates", sum_duplicates))
-    values, is_rounded = weights_array("weights", weights, sources.size)
+    values, is_rounded = weights_array(names[2], weights, sources.size, place)
     graph = Graph(_core.from_edges(sources, targets, values, limit or 0, options), arrays=library_of(src, dst, weights))
     graph._is_rounded = is_rounded
     return graph
@@ -103,6 +110,12 @@ def from_csr(offsets: Any, targets: Any, weights: Any = None, symmetrize: bool =
     Raises VertexError (an IndexError) for a target out of range; ValueError, naming the argument, for offsets that do not ascend, another length,
     shape or type, and NaN; MemoryError.
     """
+    return graph_of_rows(offsets, targets, weights, symmetrize, drop_self_loops, keep_duplicates, sum_duplicates, copy)
+
+
+def graph_of_rows(offsets: Any, targets: Any, weights: Any, symmetrize: bool = False, drop_self_loops: bool = False, keep_duplicates: bool = False, sum_duplicates: bool = False,
+                  copy: bool = True, place: Callable[[int], str] | None = None) -> Graph:
+    """As from_csr(). place: what errors call the weight at an index."""
     given = as_numpy("offsets", offsets), as_numpy("targets", targets), None if weights is None else as_numpy("weights", weights)
     rows = offsets_array("offsets", given[0])
     columns = given[1]
@@ -113,7 +126,7 @@ def from_csr(offsets: Any, targets: Any, weights: Any = None, symmetrize: bool =
     options = _core.ArrayOptions(flag("symmetrize", symmetrize), flag("drop_self_loops", drop_self_loops), flag("keep_duplicates", keep_duplicates), flag("sum_duplicates", sum_duplicates))
     flag("copy", copy)
     try:
-        values, is_rounded = weights_array("weights", given[2], ids.size)
+        values, is_rounded = weights_array("weights", given[2], ids.size, place)
         if copy:
             rows, ids, values = (_own(made, array) for made, array in zip((rows, ids, values), given))
         graph = Graph(_core.from_csr(rows, ids, values, options), arrays=library_of(offsets, targets, weights))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._arrays import MAX_VERTICES, as_numpy, flag, type_name
-from ._build import from_csr, from_edges
+from ._build import graph_of_edges, graph_of_rows
+from ._errors import VertexError
 from ._graph import Graph, are_numbered, with_nodes
 from ._libraries import library_of
 
@@ -48,8 +49,16 @@ def from_scipy(A: Any, symmetrize: bool = False, drop_self_loops: bool = False, 
     if not is_added_up_there and not csr.has_canonical_format:
         csr = csr.copy() if csr is A else csr
         csr.sum_duplicates()
-    return from_csr(csr.indptr, csr.indices, None if csr.dtype.kind == "b" else csr.data, symmetrize=symmetrize, drop_self_loops=drop_self_loops,
-                    sum_duplicates=is_added_up_there, copy=copy and csr is A)
+    try:
+        return graph_of_rows(csr.indptr, csr.indices, None if csr.dtype.kind == "b" else csr.data, symmetrize, drop_self_loops, sum_duplicates=is_added_up_there, copy=copy and csr is A,
+                             place=lambda at: f"A[{_row_of(csr.indptr, at)}, {csr.indices[at]}]")
+    except ValueError:
+        _check_rows(csr)  # Tells what is wrong by SciPy's names.
+        raise
+
+
+def _row_of(offsets: np.ndarray, at: int) -> int:
+    return int(np.searchsorted(offsets, at, "right")) - 1
 
 
 def _check_rows(csr: Any) -> None:
@@ -90,17 +99,22 @@ def node_arrays(G: networkx.Graph, weight: str | None, default: Any = 1) -> tupl
     except ValueError:  # Lists of different lengths.
         numbers = np.empty(0, object)
     if numbers.dtype.kind not in "biuf" or numbers.ndim != 1:
-        at = next((i for i, value in enumerate(values) if not isinstance(value, (int, float, np.number, np.bool_)) and value is not MISSING), 0)
-        raise ValueError(f"weight: got {values[at]!r} for the edge ({nodes[int(np.searchsorted(offsets, at, 'right')) - 1]!r}, {nodes[targets[at]]!r}), expected a number")
+        at = next((i for i, value in enumerate(values) if value is not MISSING and not _is_number(value)), 0)
+        raise ValueError(f"weight: got {values[at]!r} for the edge ({nodes[_row_of(offsets, at)]!r}, {nodes[targets[at]]!r}), expected a number, an integer of 64 bits or a float")
     return nodes, offsets, targets, numbers
 
 
-def of_nodes(offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, is_multigraph: bool, sum_duplicates: bool = False) -> Graph:
-    """The graph of what node_arrays() gives."""
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (float, np.number, np.bool_)) or (isinstance(value, int) and -(2**63) <= value < 2**64)
+
+
+def of_nodes(offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, is_multigraph: bool, sum_duplicates: bool = False,
+             place: Callable[[int], str] | None = None) -> Graph:
+    """The graph of what node_arrays() gives. place: what errors call the weight at an index."""
     if not is_multigraph:
-        return from_csr(offsets, targets, weights, copy=False)
+        return graph_of_rows(offsets, targets, weights, copy=False, place=place)
     n = offsets.size - 1
-    return from_edges(np.repeat(np.arange(n), np.diff(offsets)), targets, weights, n, sum_duplicates=sum_duplicates)
+    return graph_of_edges(np.repeat(np.arange(n), np.diff(offsets)), targets, weights, n, sum_duplicates=sum_duplicates, place=place)
 
 
 def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
@@ -108,14 +122,15 @@ def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
 
     Undirected graphs become symmetric. weight: the attribute that is an edge's weight, 1 where an edge has none; without weights if it is None or no edge has it.
     Parallel edges of multigraphs are merged, by the smallest weight. Weights are taken as by from_edges(). Raises ValueError for a weight that is no
-    number, or NaN; MemoryError.
+    number, NaN, or an integer past 64 bits; MemoryError.
     """
     if not (hasattr(G, "is_directed") and hasattr(G, "_adj") and hasattr(G, "is_multigraph")):
         raise ValueError(f"G: got {type_name(G)}, expected a graph of NetworkX's")
     if not (weight is None or isinstance(weight, str)):
         raise ValueError(f"weight: got {type_name(weight)}, expected the name of an attribute of edges, or None")
     nodes, offsets, targets, weights = node_arrays(G, weight)
-    graph = of_nodes(offsets, targets, weights, G.is_multigraph())
+    graph = of_nodes(offsets, targets, weights, G.is_multigraph(),
+                     place=lambda at: f"attribute {weight!r} of the edge ({nodes[_row_of(offsets, at)]!r}, {nodes[targets[at]]!r})")
     return with_nodes(graph, nodes)
 
 
@@ -152,6 +167,7 @@ def from_pandas(df: pandas.DataFrame, source: Hashable, target: Hashable, weight
         if column is not None and getattr(df[column], "ndim", 1) != 1:
             raise ValueError(f"{name}: got {column!r}, the name of {df[column].shape[1]} columns, expected that of one")
     heads, tails = df[source], df[target]
+    names = (f"df[{source!r}]", f"df[{target!r}]", f"df[{weight!r}]", "num_vertices")
     for column, values in ((source, heads), (target, tails)):
         if values.isna().any():
             raise ValueError(f"column {column!r}: got no value in row {int(np.argmax(values.isna()))}, expected a vertex")
@@ -161,12 +177,12 @@ def from_pandas(df: pandas.DataFrame, source: Hashable, target: Hashable, weight
     if heads.dtype.kind in "iu" and tails.dtype.kind in "iu":
         columns = [values.to_numpy(dtype=getattr(values.dtype, "numpy_dtype", values.dtype)) for values in (heads, tails)]
         if num_vertices is not None or all(ids.size == 0 or (int(ids.min()) >= 0 and int(ids.max()) < MAX_VERTICES) for ids in columns):
-            return from_edges(columns[0], columns[1], weights, num_vertices, symmetrize)
+            return graph_of_edges(columns[0], columns[1], weights, num_vertices, symmetrize, names=names)
     if num_vertices is not None:
         raise ValueError(f"num_vertices: got {num_vertices}, expected None: vertices are the names that occur")
     nodes = dict.fromkeys(heads.tolist() + tails.tolist())
     index = {node: v for v, node in enumerate(nodes)}
-    graph = from_edges([index[node] for node in heads.tolist()], [index[node] for node in tails.tolist()], weights, len(nodes), symmetrize)
+    graph = graph_of_edges([index[node] for node in heads.tolist()], [index[node] for node in tails.tolist()], weights, len(nodes), symmetrize, names=names)
     return with_nodes(graph, list(nodes))
 
 
@@ -210,7 +226,14 @@ def from_pyg(data: Any, symmetrize: bool = False, *, weights: Any = "auto") -> G
     pairs = as_numpy("data.edge_index", edge_index)
     if pairs.ndim != 2 or pairs.shape[0] != 2:
         raise ValueError(f"data.edge_index: got the shape {pairs.shape}, expected 2 x edges")
-    graph = from_edges(pairs[0], pairs[1], _pyg_weights(data, weights, pairs.shape[1]), getattr(data, "num_nodes", None), symmetrize)
+    called, values = _pyg_weights(data, weights, pairs.shape[1])
+    num_nodes = getattr(data, "num_nodes", None)
+    try:
+        graph = graph_of_edges(pairs[0], pairs[1], values, num_nodes, symmetrize, names=("data.edge_index[0]", "data.edge_index[1]", called, "data.num_nodes"))
+    except VertexError as error:
+        if num_nodes is None:
+            raise
+        raise VertexError(f"{error}; data.num_nodes is {num_nodes}") from None
     names = getattr(data, "node_names", None)
     if names is not None:
         if not isinstance(names, (list, tuple)) or len(names) != graph.num_vertices or len(set(names)) != len(names):
@@ -220,10 +243,10 @@ def from_pyg(data: Any, symmetrize: bool = False, *, weights: Any = "auto") -> G
     return graph
 
 
-def _pyg_weights(data: Any, weights: Any, edges: int) -> Any:
-    """A number an edge, or None."""
+def _pyg_weights(data: Any, weights: Any, edges: int) -> tuple[str, Any]:
+    """What errors call the weights, and a number an edge, or None."""
     if not isinstance(weights, str):
-        return weights
+        return "weights", weights
     if weights != "auto":
         raise ValueError(f'weights: got {weights!r}, expected "auto", None, or a weight an edge')
     for name in ("edge_weight", "edge_attr"):
@@ -234,8 +257,8 @@ def _pyg_weights(data: Any, weights: Any, edges: int) -> Any:
         if values.shape not in ((edges,), (edges, 1)):
             cure = f"weights=data.{name}[:, 0] for its first column, or weights=None" if values.ndim == 2 and values.shape[0] == edges and values.shape[1] > 1 else "weights=None"
             raise ValueError(f"data.{name}: got the shape {values.shape}, expected a weight an edge, ({edges},) or ({edges}, 1); to take another array or none give {cure}")
-        return values.reshape(-1)
-    return None
+        return f"data.{name}", values.reshape(-1)
+    return "weights", None
 
 
 def from_cugraph(G: Any) -> Graph:

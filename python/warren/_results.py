@@ -151,7 +151,7 @@ class Result(Fixed):
 
 class BfsResult(Result):
     """depth (int32; -1: not reached) and parent (int32, int64 for 2^31 vertices or more; -1: not reached; a source is its own), n elements each;
-    reached, a number of vertices, and max_depth. For a list of k sources the arrays are k x n, and reached and max_depth are arrays of k."""
+    reached, a number of vertices, and max_depth. For a list of k sources the arrays are k x n, and reached and max_depth are NumPy arrays of k."""
 
     _columns = ("depth", "parent")
     _of_vertices = frozenset({"parent"})
@@ -186,7 +186,7 @@ class BfsResult(Result):
 
 class SsspResult(Result):
     """distance, n elements: int64 (-1: not reached) for graphs of integer weights, else float64 (inf: not reached); reached, a number of vertices. For a
-    list of k sources distance is k x n, and reached an array of k."""
+    list of k sources distance is k x n, and reached a NumPy array of k."""
 
     _columns = ("distance",)
     reached: Any
@@ -270,7 +270,7 @@ class PageRankResult(Result):
 
 
 class BetweennessResult(Result):
-    """score, n elements (float64); sources, the vertices from which paths were counted (int32, int64 for 2^31 vertices or more); scale, by which sums
+    """score, n elements (float64); sources, the vertices from which paths were counted (NumPy's int32, int64 for 2^31 vertices or more); scale, by which sums
     over them were multiplied."""
 
     _columns = ("score",)

@@ -235,7 +235,7 @@ def sample(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5),
     each seed, or one for all. Edges that are later than the seed of their tree are not sampled, and trees are disjoint. temporal_strategy: "uniform": others are
     drawn as without times; "last": the min(N, M) latest of them in the order of their times, of equal times those further on in to_edges().
     seed, batch: batches of one seed draw differently by their numbers. The sample is a function of the graph, these two, the seeds and times alone: the same on
-    every device and number of ranks. Its arrays are NumPy's; of seeds that are on a GPU they are of the seeds' library, on that GPU, where the seeds are read. A session keeps what sampling needs for the next batch of as many seeds with the same options.
+    every device and number of ranks. Its arrays are in host memory, NumPy's or of the library that the graph's arrays came from (Graph.arrays); of seeds that are on a GPU they are of the seeds' library, on that GPU, where the seeds are read. A session keeps what sampling needs for the next batch of as many seeds with the same options.
     Raises VertexError (an IndexError) for a seed that is no vertex; ValueError for no seeds, a fanout out of range, and `weighted` for a graph without weights,
     with a negative one or with none above 0, times that are not one each, and options that do not go together; MemoryError.
     """
@@ -251,8 +251,12 @@ def sample(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5),
         return only
     chosen = _seeds_of(graph, seeds)
     choices = _choices(len(chosen), replace, weighted, disjoint, once, labor, layer_dependency, edge_times, seed_times, temporal_strategy)
-    found = _core.sample(graph._core, chosen, hops, choices, seed_number(seed), _batch_number(batch), run)
-    return Sample(graph, len(chosen), found)
+    vertices, trees, layers, ran = _core.sample(graph._core, chosen, hops, choices, seed_number(seed), _batch_number(batch), run)
+
+    def told(values: np.ndarray) -> Any:
+        return to_library(values, graph.arrays)
+
+    return Sample(graph, len(chosen), (told(vertices), told(trees), [tuple(told(values) for values in layer) for layer in layers], ran))
 
 
 def sample_batches(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), batch_size: int = 1024, replace: bool = False, weighted: bool = False,

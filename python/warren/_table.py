@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import as_numpy, flag, not_rounded, refuse_objects, type_name, whole_number
+from ._arrays import as_numpy, flag, integers_of_objects, not_rounded, type_name, whole_number
 from ._fixed import Fixed
 from ._libraries import library_of, to_library
 from ._pickling import NotPickled
@@ -180,10 +180,10 @@ def _ids(name: str, values: Any) -> tuple[np.ndarray | _core.View, tuple[int, ..
 def _row_numbers(name: str, values: Any) -> tuple[np.ndarray, tuple[int, ...]]:
     """Numbers of rows as uint64 in one dimension, negative ones as two's complements, and their shape."""
     array = not_rounded(as_numpy(name, values), values)
-    if array.size == 0 and array.dtype.kind == "f":
+    if array.size == 0 and array.dtype.kind in "fO":
         array = array.astype(np.int64)  # An empty list has no integers to show.
     if array.dtype == object:
-        refuse_objects(name, array.reshape(-1), "numbers of rows")
+        array = integers_of_objects(name, array, "numbers of rows")
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name}: got elements of type {array.dtype}, expected integers")
     if array.dtype == np.uint64 and array.size > 0 and int(array.max()) >= 2**63:

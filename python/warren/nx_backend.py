@@ -163,9 +163,12 @@ class Backend:
         hash(source)  # NetworkX's error for what has none.
         if source not in G:
             raise nx.NodeNotFound(f"Node {source} not found in graph")
+        is_weighted = _has_weights(G, weight)
         if cutoff is not None and cutoff < 0:
+            if is_weighted and G.weights is not None and not (G.weights >= 0).all():  # Paths over such edges may be within it.
+                raise NotImplementedError("cutoff: below 0 with weights that are not all 0 or more")
             return {source: 0}
-        if not _has_weights(G, weight) or G.number_of_edges() == 0:
+        if not is_weighted or G.number_of_edges() == 0:
             return Backend.single_source_shortest_path_length(G, source, None if cutoff is None else math.floor(cutoff) if cutoff < math.inf else None)
         graph = _weighted(G, weight, "smallest", "plain")
         weights = graph._core.weights()
@@ -177,7 +180,9 @@ class Backend:
             distance = _algorithms.sssp(graph, G.index[source], cutoff=cutoff).distance
         except ValueError as error:
             raise NotImplementedError(str(error)) from error
-        return _by_distance(G, distance, np.flatnonzero(distance >= 0 if distance.dtype.kind == "i" else np.isfinite(distance)))
+        lengths = _by_distance(G, distance, np.flatnonzero(distance >= 0 if distance.dtype.kind == "i" else np.isfinite(distance)))
+        lengths[source] = 0  # NetworkX begins with the int, of weights that are floats too.
+        return lengths
 
     @staticmethod
     def connected_components(G: NxGraph) -> Iterator[set[Hashable]]:

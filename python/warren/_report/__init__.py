@@ -16,7 +16,7 @@ def report(results: Any, out: str | os.PathLike[str] = "report.html", *, title: 
            svg: str | os.PathLike[str] | None = None) -> Path:
     """One self-contained page of charts and tables of `results`, written to `out`. Returns its path.
 
-    results: what a call gave back (BfsResult, ...), a Graph (its degrees), a dict or list of the command line's JSON, the path of a file of such JSON, also of a
+    results: what a call gave back (BfsResult, ...), a Graph (its degrees), what check_machine() gave back, a dict or list of the command line's JSON, the path of a file of such JSON, also of a
     timeline (`--trace`) or a file of bench/results; or a list of these, which are then compared. The page fetches nothing when it is opened.
     png, svg: folders into which every chart is written as well, for papers; they are made where they are missing.
     The page is there whole or not at all. Long lists are shortened, and the page says where. The same results give the same page.

@@ -28,7 +28,7 @@ class Document:
 
 def read_all(results: Any) -> list[Document]:
     """Raises ValueError for what is no result, and where there is none; FileNotFoundError."""
-    given = results if isinstance(results, (list, tuple)) and not _is_rows(results) else [results]
+    given = results if isinstance(results, (list, tuple)) and not _is_rows(results) and not _is_checks(results) else [results]
     if not given:
         raise ValueError("results: got an empty list, expected results, JSON objects or paths of files")
     if len(given) > MOST_DOCUMENTS:
@@ -39,6 +39,11 @@ def read_all(results: Any) -> list[Document]:
 def _is_rows(given: list[Any] | tuple[Any, ...]) -> bool:
     """A list of rows as in bench/results, which is one document."""
     return bool(given) and all(isinstance(row, dict) and "work" in row for row in given)
+
+
+def _is_checks(given: Any) -> bool:
+    """What check_machine() gives."""
+    return isinstance(given, (list, tuple)) and bool(given) and all(isinstance(check, dict) and {"name", "verdict", "message"} <= set(check) for check in given)
 
 
 def _read(one: Any, number: int, count: int) -> Document:
@@ -83,7 +88,9 @@ def _parsed(name: str, text: str) -> Any:
 
 
 def _of_object(one: Any) -> Any:
-    """The JSON of a result or a graph, with the counts that charts are drawn of."""
+    """The JSON of a result or a graph, with the counts that charts are drawn of; that of a machine's checks, as `warren info --check` writes it."""
+    if _is_checks(one):
+        return {"command": "info", "checks": one, "verified": all(check["verdict"] != "failed" for check in one)}
     if isinstance(one, (dict, list, tuple)):
         return one
     if hasattr(one, "num_vertices") and hasattr(one, "degree"):
