@@ -6,7 +6,8 @@ import sys
 
 import pytest
 from conftest import ROOT
-from test_processes import finish, numbers, start, torchrun
+from rank_processes import start
+from test_data_parallel import finish, numbers, torchrun
 
 torch = pytest.importorskip("torch", minversion="2.6")
 pytest.importorskip("torch_geometric")

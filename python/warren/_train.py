@@ -302,7 +302,6 @@ def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: s
         data = read_dataset(dataset, features, classes, labels, symmetrize, drop_self_loops, weights=weights, seed=seed)
     with _Bar(progress, epochs) as seen:
         found = _core.train(data._core, options, seen, run)
-    found = (*found[:13], [*_without_effect(given), *found[13]], *found[14:])
     _warn(found[13])
     return TrainResult(data, {name: given[name] for name in ("model", "mode", "task")}, found)
 
@@ -373,16 +372,6 @@ def _options(given: dict[str, Any]) -> _core.TrainOptions:
     if given["checkpoint"] is not None:
         options.checkpoint = path_text("checkpoint", given["checkpoint"], "the path of a folder, or None")
     return options
-
-
-def _without_effect(given: dict[str, Any]) -> list[str]:
-    """What is said of options that another model would have."""
-    model, texts = given["model"], []
-    if given["heads"] != 8 and model not in ("gat", "gatv2"):
-        texts.append(f"heads: got {given['heads']} without effect: of the models only gat and gatv2 have heads")
-    if given["aggregate"] != "mean" and model != "sage":
-        texts.append(f"aggregate: got {given['aggregate']!r} without effect: of the models only sage has a choice of it")
-    return texts
 
 
 def _class_weights(given: Any) -> str:

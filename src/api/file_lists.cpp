@@ -137,10 +137,10 @@ std::shared_ptr<const graph::EdgeFile> lists_in_file(const GraphPlace& place,
   const bool is_asked = options.lists == Lists::file;
   const auto refuse = [&](const std::string& why) {
     const bool is_for_weights = !options.weights.empty() && options.weights != "none";
-    throw UsageError(fmt::format(
-        "{}: its lists cannot stay in a file (--edges file): {}; {}", name, why,
-        is_for_weights ? "leave --weights out, or read the lists into memory (without --edges file)"
-                       : cure(place, name, options)));
+    throw UsageError(
+        fmt::format("{}: its lists cannot stay in a file (--edges file): {}; {}", name, why,
+                    is_for_weights ? "read it without --weights, or with its lists in memory"
+                                   : cure(place, name, options)));
   };
   if (const std::string why = why_not_in_file(place, options); !why.empty()) {
     if (is_asked) refuse(why);

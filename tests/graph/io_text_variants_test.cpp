@@ -62,20 +62,20 @@ TEST_F(TextVariants, WhatAHeaderAnnouncesIsRefusedWhereTheHostHasLess) {
                         {"g.mtx", kBanner + "integer symmetric\n1000 1000 999\n" + entries, 999},
                         {"g.graph", "1000 999 1\n" + lines, 1998},
                         {"g.mtx.gz", kBanner + "integer general\n1000 1000 999\n" + entries, 999}};
-  for (const auto& [name, text, edges] : cases) {
+  for (const Case& one : cases) {
     for (const bool with_weights : {false, true}) {
-      const std::uint64_t bytes = 1001 * 8 + edges * (with_weights ? 8 : 4);
+      const std::uint64_t bytes = 1001 * 8 + one.edges * (with_weights ? 8 : 4);
       ReadOptions options;
       options.read_weights = with_weights;
       exec::set_memory_limit(host, bytes - 1);
-      EXPECT_THAT([&] { (void)read(name, text, options); },
+      EXPECT_THAT([&] { (void)read(one.name, one.text, options); },
                   testing::ThrowsMessage<MemoryError>(testing::AllOf(
                       testing::HasSubstr(std::to_string(bytes) + " bytes asked"),
                       testing::HasSubstr("announces 1000 vertices and 999 entries in line "),
                       testing::HasSubstr("take at least that: use a host with more memory"))))
-          << name;
+          << one.name;
       exec::set_memory_limit(host, 0);
-      EXPECT_EQ(read(name, text, options).vertices, 1000u);
+      EXPECT_EQ(read(one.name, one.text, options).vertices, 1000u);
     }
   }
   // Before the first line of an entry is looked at; a file that is too short is told as such.
