@@ -312,9 +312,6 @@ def test_bad_names(tmp_path, dataset):
         warren.predict(dataset, warren.train(dataset, **FEW).model, normalize="x")
 
 
-# PyTorch Geometric's layers, by its names of their parameters, in float64. x[i] gathers from x[j] for all (i, j) of A; of attention from itself, too.
-
-
 def test_options_of_other_models_are_told(dataset):
     with pytest.warns(UserWarning, match="heads has no effect: only gat and gatv2"):
         warren.train(dataset, "gcn", heads=3, hidden=6, epochs=1)

@@ -7,6 +7,7 @@ from train_data import FEW, MODELS, NAME, SIZES, arrays, dataset  # noqa: F401
 import warren
 
 
+# PyTorch Geometric's layers, by its names of their parameters, in float64. x[i] gathers from x[j] for all (i, j) of A; of attention from itself, too.
 def softmax_sums(A, logits, rows):
     """A row for each vertex: sums of rows[j] by the softmax of logits[i, j] over A's j."""
     weights = np.where(A > 0, np.exp(logits - np.where(A > 0, logits, -np.inf).max(axis=1, keepdims=True)), 0)
