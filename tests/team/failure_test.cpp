@@ -136,10 +136,13 @@ TEST(Failure, AStepOfManyTasksEndsWithTheTeam) {
   for (const int threads : {1, 2}) {
     for (const int ranks : {1, 2}) {
       std::atomic<std::uint64_t> begun{0};
+      std::atomic<bool> has_ended{false};
       Team* first = nullptr;
       std::thread ending([&] {
         begun.wait(0);
         first->abort("enough");
+        has_ended = true;
+        has_ended.notify_all();
       });
       EXPECT_THROW(run_team({exec::DeviceKind::cpu, ranks, threads * ranks},
                             [&](Team& team) {
@@ -147,8 +150,13 @@ TEST(Failure, AStepOfManyTasksEndsWithTheTeam) {
                               team.barrier();
                               EndlessStep program;
                               program.begun = &begun;
-                              (void)run_program<exec::Cpu>(team, exec::Stream(team.device()),
-                                                           program, EndlessStep::State{});
+                              try {
+                                (void)run_program<exec::Cpu>(team, exec::Stream(team.device()),
+                                                             program, EndlessStep::State{});
+                              } catch (const TeamError&) {
+                                has_ended.wait(false);  // Who ends a team still has it meanwhile.
+                                throw;
+                              }
                             }),
                    TeamError);
       ending.join();
