@@ -6,7 +6,6 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include "warren/api/checks.hpp"
 #include "warren/graph/generate.hpp"
 
 #include "module.hpp"
@@ -179,9 +178,8 @@ void bind_graph(nb::module_& module) {
       .def_prop_ro("is_in_file", [](const GraphHandle& self) { return self->file() != nullptr; })
       .def_prop_ro("is_by_ranges",
                    [](const GraphHandle& self) { return self->is_read_by_ranges(); })
-      .def_prop_ro(
-          "lists_reason",
-          [](const GraphHandle& self) { return api::in_library_words(self->lists_reason()); })
+      .def_prop_ro("lists_reason",
+                   [](const GraphHandle& self) { return in_python_words(self->lists_reason()); })
       .def("is_symmetric",
            [](const GraphHandle& self) { return unlocked([&] { return self->is_symmetric(); }); })
       .def("find",

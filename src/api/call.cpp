@@ -148,8 +148,7 @@ Call::Call(const Graph& graph, const CallOptions& options)
     : graph_(graph), options_(options), teams_(session_of(options.session).teams()) {
   require(options.edges != Edges::file,
           "edges: this call reads no lists from a file; bfs, connected_components and pagerank do: "
-          "place the "
-          "edges on the device or the host");
+          "place the edges on the device or the host");
   check_placement(options.mode, options.edges, options.placement, options.run);
   const auto* processes = team::Processes::current();
   require(options.mode != Mode::asynchronous || processes == nullptr || processes->hosts() == 1,

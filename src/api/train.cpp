@@ -134,7 +134,7 @@ std::vector<std::string> unused_warnings(const TrainOptions& asked,
   api::each_model_field(look);
   api::each_optimizer_field(look);
   api::each_sampled_field(look);
-  if (asked.tensor_sums.has_value()) given.insert(*asked.tensor_sums ? "--tensor-sums" : "");
+  if (asked.tensor_sums.value_or(false)) given.insert("--tensor-sums");
   std::vector<std::string> warnings;
   for (const auto& [option, why] :
        api::unused_options(train, ran.devices, ran.device == DeviceKind::cuda)) {

@@ -169,10 +169,6 @@ void take_labels(const Context& context, memory::Buffer<T>& of_batch, memory::Bu
   context.keep(of_batch, exec::bytes_of(rows, columns));
 }
 
-}  // namespace
-
-namespace {
-
 /// What link prediction holds beside its batches, in a dry run, but for the embeddings.
 class DryLinks {
  public:
